@@ -29,6 +29,9 @@ pub(crate) struct Backup {
     /// Copy this store, a file or a database, without a server
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
+    /// Leave out the checksums of pages, so that Litestream can replicate the copy when it is served
+    #[arg(long)]
+    without_page_checksums: bool,
     #[command(flatten)]
     connection: Connection,
 }
@@ -46,6 +49,9 @@ impl Backup {
             Some(store) => self.of_store(store, console)?,
             None => self.through_server()?,
         };
+        if self.without_page_checksums {
+            sqlite::forgo_page_checksums(&self.to).map_err(|error| Error::Failed(error.to_string()))?;
+        }
         let took = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
         Ok(console.line(&format!("{}  {bytes} bytes in {}", self.to.display(), times::length(took)))?)
     }

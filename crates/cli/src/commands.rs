@@ -6,6 +6,7 @@ mod control;
 mod decide;
 mod deploy;
 mod deploy_check;
+mod events;
 mod filter;
 mod held;
 mod history;
@@ -15,12 +16,14 @@ mod link;
 mod logs;
 mod move_runs;
 mod notify;
+mod ready;
 mod runs;
 mod schedules;
 mod show;
 mod signal;
 mod start;
 mod steer;
+mod top;
 mod waits;
 mod worker;
 mod workspaces;
@@ -44,7 +47,9 @@ pub(crate) enum Remote {
     Logs(logs::Logs),
     Signal(signal::Signal),
     Notify(notify::Notify),
+    Events(events::Events),
     Waits(waits::Waits),
+    Top(top::Top),
     Wake(steer::Wake),
     Reschedule(steer::Reschedule),
     Link(link::Link),
@@ -68,6 +73,7 @@ pub(crate) enum Remote {
     Keys(keys::Keys),
     Workspaces(workspaces::Workspaces),
     Audit(audit::Audit),
+    Ready(ready::Ready),
 }
 
 impl Remote {
@@ -88,7 +94,9 @@ impl Remote {
             Remote::Logs(logs) => logs.run(console).await,
             Remote::Signal(signal) => signal.run(console).await,
             Remote::Notify(notify) => notify.run(console).await,
+            Remote::Events(events) => events.run(console).await,
             Remote::Waits(waits) => waits.run(console).await,
+            Remote::Top(top) => top.run(console).await,
             Remote::Wake(wake) => wake.run(console).await,
             Remote::Reschedule(reschedule) => reschedule.run(console).await,
             Remote::Link(link) => link.run(console).await,
@@ -112,6 +120,7 @@ impl Remote {
             Remote::Keys(keys) => keys.run(console).await,
             Remote::Workspaces(workspaces) => workspaces.run(console).await,
             Remote::Audit(audit) => audit.run(console).await,
+            Remote::Ready(ready) => ready.run(console).await,
         }
     }
 }

@@ -16,7 +16,7 @@ use clap::Args;
 use crate::place::Place;
 use crate::terminal;
 pub(crate) use known::Flags;
-pub(crate) use read::Config;
+pub(crate) use read::{Config, Upstash};
 
 /// What is shown of a secret.
 const HIDDEN: &str = "[redacted]";

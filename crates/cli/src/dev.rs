@@ -11,7 +11,6 @@
 mod command;
 mod definitions;
 mod difference;
-mod page;
 mod say;
 mod scan;
 mod session;
@@ -32,12 +31,12 @@ use clap::Args;
 use tokio::sync::oneshot;
 
 use crate::config::{self, Config, Flags};
+use crate::page::{self, Wish};
 use crate::place::Place;
 use crate::stop::StopSignals;
 use crate::{process, terminal};
 use command::{Recipe, Supervisor};
 use definitions::Definitions;
-use page::Wish;
 use say::{Line, Mark, Teller};
 use scan::Scan;
 use session::Session;

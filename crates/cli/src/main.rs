@@ -13,6 +13,7 @@ mod doctor;
 mod first_key;
 mod handler;
 mod migrate;
+mod page;
 mod payload;
 mod place;
 mod private;
@@ -29,6 +30,7 @@ mod stop;
 mod table;
 mod terminal;
 mod times;
+mod upstash;
 
 use std::io;
 use std::process::ExitCode;
@@ -57,6 +59,7 @@ enum Command {
     Doctor(doctor::Doctor),
     Config(config::ShowConfig),
     Secrets(secrets::ListSecrets),
+    Upstash(upstash::Upstash),
     Schema(schema::Schema),
     #[cfg(feature = "bench")]
     Bench(abide_bench::Bench),
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Migrate(migrate) => migrate.run(&mut out, &mut io::stderr()),
         Command::Doctor(doctor) => doctor.run(&mut out, &mut io::stderr()),
         Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
+        Command::Upstash(upstash) => upstash.run(&mut out, &mut io::stderr().lock()),
         Command::Secrets(secrets) => secrets.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),
         #[cfg(feature = "bench")]

@@ -15,7 +15,8 @@ pub(crate) fn start_log(level: &str, config: &Config) -> anyhow::Result<()> {
     let colours = io::stderr().is_terminal();
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colours);
     if config.logs_json()? {
-        log.json().init()
+        // One object a line, with nothing nested: docs/operating/logs.md says which fields there are.
+        log.json().flatten_event(true).init()
     } else {
         log.init()
     }

@@ -1,4 +1,4 @@
-//! `docs/cli.md`, written from the commands themselves: it fails when it drifts, and `ABIDE_BLESS=1` writes it anew.
+//! `docs/reference/cli.md`, written from the commands themselves: it fails when it drifts, and `ABIDE_BLESS=1` writes it anew.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -138,13 +138,13 @@ fn line(page: &mut String, text: &str) {
 
 #[test]
 fn the_reference_of_the_commands_is_what_the_commands_say() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
     let page = page();
     if std::env::var_os("ABIDE_BLESS").is_some() {
         std::fs::write(&path, &page).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(written, page, "docs/cli.md has drifted; ABIDE_BLESS=1 writes it anew");
+    assert_eq!(written, page, "docs/reference/cli.md has drifted; ABIDE_BLESS=1 writes it anew");
 }
 
 #[test]

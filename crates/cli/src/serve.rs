@@ -13,7 +13,8 @@ use clap::Args;
 
 use crate::config::{self, Config, Flags};
 use crate::first_key::{self, FirstKey};
-use crate::{demo, process, terminal};
+use crate::page::{self, Wish};
+use crate::{demo, process, terminal, upstash};
 
 /// Start the server.
 #[derive(Debug, Args)]
@@ -26,6 +27,9 @@ pub(crate) struct Serve {
     /// Store a few example workflows and do their work
     #[arg(long)]
     demo: bool,
+    /// Open the dashboard in a browser, where somebody sits at a terminal with a screen
+    #[arg(long)]
+    open: bool,
     /// Only look at the store: no timer goes off, nobody is called, and every change is refused. For a restored backup
     /// whose original is at work
     #[arg(long)]
@@ -33,6 +37,9 @@ pub(crate) struct Serve {
     /// Open a file that ends before the last commit that was acknowledged, and go on without what is missing
     #[arg(long)]
     accept_loss: bool,
+    /// Make a new file whose pages have no checksums, for Litestream to replicate. A file that is there has to be so already
+    #[arg(long)]
+    without_page_checksums: bool,
     /// For tests: a clock that stands still until `POST /test/clock` moves it
     #[arg(long)]
     test_clock: bool,
@@ -58,7 +65,8 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.context("the runtime could not be started")?.block_on(async {
             process::ignore_file_size_signal();
-            let mut store = config.store()?.open_with(Opening { accept_loss: self.accept_loss })?;
+            let (accept_loss, without_page_checksums) = (self.accept_loss, self.without_page_checksums);
+            let mut store = config.store()?.open_with(Opening { accept_loss, without_page_checksums })?;
             let workspaces = store.workspaces()?;
             let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
             let calls = CallSettings { served: true, ..config.calls(&config::variables(), &workspaces)? };
@@ -68,18 +76,31 @@ impl Serve {
             let engine = Engine::open_with(store, options).await?;
             let demo = if self.demo && !self.paused { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;
-            let server = Server::bind(engine.clone(), settings).await?;
+            let upstash = config.upstash()?.filter(|_| !self.paused);
+            let mut server = Server::bind(engine.clone(), settings).await?;
+            if let Some(upstash) = upstash {
+                server = upstash::serve(engine.clone(), server, upstash).await?;
+            }
             let key = if needs_keys && !self.paused { first_key::make(&engine, &config.store()?).await? } else { None };
             let stop = stop_signal();
             greet(out, &config, &server, key.as_ref(), &demo)?;
+            if upstash.is_some() {
+                writeln!(out, "  upstash  QSTASH_URL=http://{}; `abide upstash keys --env` shows the rest", server.address())?;
+                out.flush()?;
+            }
             if self.paused {
                 writeln!(out, "\nPaused: it shows what there is. No timer goes off, nobody is called, every change is refused.")?;
                 out.flush()?;
             }
+            if self.open && page::is_to_open(Wish::IfPossible) {
+                // The URL was told already.
+                drop(page::open(&format!("http://{}/", server.address())));
+            }
             server.run(stop).await;
             let begun = Instant::now();
             engine.shut_down().await?;
-            tracing::info!(took_ms = begun.elapsed().as_millis(), "the engine is shut down");
+            let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            tracing::info!(took_ms, "the engine is shut down");
             Ok(())
         })
     }

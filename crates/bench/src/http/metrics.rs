@@ -15,6 +15,14 @@ impl Metrics {
         Metrics(pairs.filter_map(|(name, value)| Some((name.to_owned(), value.parse().ok()?))).collect())
     }
 
+    /// The sum of a family's series that have a label with this value.
+    pub(super) fn sum(&self, name: &str, label: &str, value: &str) -> anyhow::Result<f64> {
+        let (family, label) = (format!("{name}{{"), format!("{label}=\"{value}\""));
+        let series = self.0.iter().filter(|(key, _)| key.starts_with(&family) && key.contains(&label));
+        let sum = series.map(|(_, count)| *count).reduce(|sum, count| sum + count);
+        sum.with_context(|| format!("the server does not count {name} by {label}"))
+    }
+
     /// A number by its name, with its labels.
     pub(super) fn get(&self, name: &str) -> anyhow::Result<f64> {
         self.0.get(name).copied().with_context(|| format!("the server does not count {name}"))
@@ -53,6 +61,13 @@ mod tests {
         let metrics = Metrics::read("# HELP a b\na 1\na{b=\"c d\"} 0.25\n");
         assert_eq!((metrics.get("a").unwrap(), metrics.get("a{b=\"c d\"}").unwrap()), (1.0, 0.25));
         assert_eq!(metrics.get("b").unwrap_err().to_string(), "the server does not count b");
+    }
+
+    #[test]
+    fn series_of_a_family_are_added_up_by_a_label() {
+        let metrics = Metrics::read("a{b=\"c\",d=\"e\"} 1\na{b=\"f\",d=\"e\"} 2\na{b=\"c\",d=\"g\"} 4\n");
+        assert_eq!(metrics.sum("a", "d", "e").unwrap(), 3.0);
+        assert!(metrics.sum("a", "d", "h").is_err());
     }
 
     #[test]

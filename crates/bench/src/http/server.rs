@@ -61,7 +61,7 @@ impl Server {
 
     /// Fails unless so many runs have completed: an answer alone is not believed.
     pub(super) async fn ensure_completed(&self, runs: usize) -> anyhow::Result<()> {
-        let completed = self.metrics().await?.get("abide_runs{status=\"COMPLETED\"}")?;
+        let completed = self.metrics().await?.sum("abide_runs", "status", "COMPLETED")?;
         anyhow::ensure!(completed == runs as f64, "{completed} runs have completed, not {runs}");
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(crate) enum Error {
     Io(#[from] io::Error),
 }
 
-/// What the exit codes mean; `docs/cli.md` lists them.
+/// What the exit codes mean; `docs/reference/cli.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Failed = 1,

@@ -1,6 +1,6 @@
 //! `abide notify`: something for everyone who waits for it.
 
-use abide_sdk::wire::EventSent;
+use abide_sdk::wire::{EventSent, EventStart, EventStartOutcome};
 use clap::Args;
 use serde_json::json;
 
@@ -53,17 +53,34 @@ impl Notify {
         }
         let answer = client.post(&["events"], &body).await?;
         self.api.show(console, &answer, |console, notified: EventSent| {
-            let EventSent { id, dry_run, waiters, .. } = notified;
+            let EventSent { id, dry_run, waiters, started, .. } = notified;
             let would = if dry_run { "would wake" } else { "woke" };
             let event = id.map(|id| format!("{id}  ")).unwrap_or_default();
             let count = match waiters.len() {
+                0 if !started.is_empty() => "nobody".to_owned(),
                 0 if dry_run => "nobody".to_owned(),
                 0 => "nobody; whoever waits for it later may still see it".to_owned(),
                 1 => "1 wait".to_owned(),
                 count => format!("{count} waits"),
             };
             console.line(&format!("{event}{would} {count}"))?;
-            waiters.iter().try_for_each(|waiter| console.line(&format!("  {}", waiter.waitpoint_id)))
+            waiters.iter().try_for_each(|waiter| console.line(&format!("  {}", waiter.waitpoint_id)))?;
+            started.iter().try_for_each(|start| console.line(&format!("  {}", said_of(start))))
         })
+    }
+}
+
+/// What became of a run that the event starts.
+fn said_of(start: &EventStart) -> String {
+    let workflow = format!("{} {}", start.workflow, start.version);
+    let run = start.run_id.as_deref().unwrap_or_default();
+    match (start.outcome, &start.problem) {
+        (EventStartOutcome::Started, _) => format!("started {workflow}: {run}"),
+        (EventStartOutcome::Repeated, _) => format!("started {workflow} before: {run}"),
+        (EventStartOutcome::WouldStart, _) => format!("would start {workflow}"),
+        (EventStartOutcome::Refused, Some(problem)) => {
+            format!("could not start {workflow}: {} [{}]", problem.detail, problem.code)
+        }
+        (EventStartOutcome::Refused, None) => format!("could not start {workflow}"),
     }
 }

@@ -99,6 +99,13 @@ fn waited_for(wait: &Waitpoint) -> String {
         ListensFor::Attempt(ListensForAttempt { attempt, max_attempts, error, .. }) => {
             format!("attempt {} of {max_attempts}, after: {}", attempt + 1, error.message)
         }
+        ListensFor::Capacity(asked) => {
+            let under = asked.limits.iter().map(|limit| match limit.key.as_str() {
+                "" => limit.name.clone(),
+                key => format!("{} {key}", limit.name),
+            });
+            format!("room under {}", under.collect::<Vec<_>>().join(" and "))
+        }
         ListensFor::Code(ListensForCode { builds, recorded, found, .. }) => {
             let build = builds.last().filter(|build| !build.is_empty());
             let build = build.map(|build| format!(" than {build}")).unwrap_or_default();
@@ -119,7 +126,8 @@ fn until_when(kind: WaitpointKind) -> &'static str {
         | WaitpointKind::Event
         | WaitpointKind::Approval
         | WaitpointKind::Child
-        | WaitpointKind::Code => "time",
+        | WaitpointKind::Code
+        | WaitpointKind::Capacity => "time",
     }
 }
 

@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 33] = [
+pub(crate) const KNOWN: [Known; 35] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -46,6 +46,8 @@ pub(crate) const KNOWN: [Known; 33] = [
     known("provider", ""),
     known("model", ""),
     known("handler_url", ""),
+    known("upstash", "false"),
+    known("upstash_dev", "false"),
     known("log", "info"),
     known("log_format", "text"),
 ];
@@ -163,6 +165,13 @@ pub(crate) struct Flags {
     /// A handler that the server calls at a URL; may be given more than once [env: ABIDE_HANDLER_URL, with commas]
     #[arg(long, value_name = "NAME=URL")]
     handler_url: Vec<String>,
+    /// Serve apps of the Upstash Workflow SDK under `/v2`; `abide upstash keys` shows what they need [env: ABIDE_UPSTASH]
+    #[arg(long)]
+    upstash: bool,
+    /// Serve them with the public credentials of the vendor's development server, which QSTASH_DEV=true makes SDKs use: for
+    /// one machine only [env: ABIDE_UPSTASH_DEV]
+    #[arg(long)]
+    upstash_dev: bool,
     /// What is logged: error, warn, info, debug, trace, or by module [env: ABIDE_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
@@ -212,6 +221,8 @@ impl Flags {
             "provider" => list(&self.provider),
             "model" => list(&self.model),
             "handler_url" => list(&self.handler_url),
+            "upstash" => self.upstash.then(|| "true".to_owned()),
+            "upstash_dev" => self.upstash_dev.then(|| "true".to_owned()),
             "log" => self.log.clone(),
             "log_format" => self.log_format.clone(),
             other => unreachable!("{other} is not a setting"),

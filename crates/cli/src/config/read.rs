@@ -78,6 +78,12 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
+/// How apps of the Upstash Workflow SDK are served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upstash {
+    pub(crate) development: bool,
+}
+
 impl Config {
     pub(crate) fn read(
         flags: &Flags,
@@ -167,6 +173,13 @@ impl Config {
     }
 
     /// The master key, from the environment or a file, and the one before it while it changes.
+    /// Whether apps of the Upstash Workflow SDK are served; with `development`, by credentials that everybody knows.
+    pub(crate) fn upstash(&self) -> Result<Option<Upstash>, BadConfig> {
+        let says = |name| self.parsed(name, "`true` or `false`", |text| text.parse::<bool>().ok());
+        let (on, development) = (says("upstash")?, says("upstash_dev")?);
+        Ok((on || development).then_some(Upstash { development }))
+    }
+
     pub(crate) fn vault(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Vault, BadConfig> {
         let file = Some(self.text("master_key_file")).filter(|file| !file.is_empty());
         let key = match (variable("ABIDE_MASTER_KEY"), file) {

@@ -20,6 +20,7 @@ use abide_testkit::postgres::Server;
 use abide_testkit::serve::Process;
 use tempfile::TempDir;
 
+use crate::formats::two_versions::old_binary;
 use crate::ledger::Ledger;
 use crate::traffic::{deploy, drive, work};
 use crate::verdict;
@@ -101,18 +102,19 @@ fn nothing_is_lost_early_or_done_twice_whatever_happens_to_nodes_and_database() 
         driven.into_iter().for_each(|driven| driven.unwrap());
         ended.unwrap();
     });
-    let seen = verdict::check(&mut http(), &ledger);
+    let seen = verdict::check(&mut http(), &ledger, 0);
     println!("{faults}; {seen}");
 }
 
-/// The last one has a wrong clock.
+/// The last one has a wrong clock, and the second is of the version before where one is given.
 fn node(store: &str, number: usize) -> Process {
+    let binary = if number == 1 { old_binary() } else { env!("CARGO_BIN_EXE_abide") };
     let folder = tempfile::tempdir().unwrap();
     let environment = match number + 1 {
         NODES => vec![("LD_PRELOAD", wrong_clock(&folder)), ("CLOCK_IS_WRONG_BY", PathBuf::from("-420"))],
         _ => Vec::new(),
     };
-    Process::start_on(env!("CARGO_BIN_EXE_abide"), folder, store.to_owned(), environment)
+    Process::start_on(binary, folder, store.to_owned(), environment)
 }
 
 fn wrong_clock(folder: &TempDir) -> PathBuf {

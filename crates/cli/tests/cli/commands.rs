@@ -8,7 +8,7 @@ mod codes;
 mod damage;
 mod durable;
 mod following;
-mod host;
+pub(crate) mod host;
 mod https;
 mod local;
 mod moving;

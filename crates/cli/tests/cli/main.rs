@@ -8,6 +8,7 @@ mod check;
 mod commands;
 mod dev;
 mod disk;
+mod formats;
 mod idle;
 mod kill;
 mod kill_call;
@@ -19,7 +20,10 @@ mod poison;
 mod schedules;
 mod serve;
 mod shell_worker;
+#[path = "real/sleepers.rs"]
+mod sleepers;
 mod strangers;
+mod top;
 #[path = "real/traffic.rs"]
 mod traffic;
 #[path = "real/verdict.rs"]

@@ -8,7 +8,7 @@
 
 mod crowd;
 mod lives;
-mod server;
+pub(crate) mod server;
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;

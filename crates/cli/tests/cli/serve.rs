@@ -216,3 +216,23 @@ fn config_shows_each_value_and_where_it_came_from() {
     assert_eq!(shown["store"], json!({ "value": "sqlite:abide.db", "from": "default" }));
     assert!(config(&[]).contains("ABIDE_AUTH"));
 }
+
+#[test]
+fn a_log_in_json_is_one_flat_object_a_line_with_the_fields_that_every_line_has() {
+    let directory = tempfile::tempdir().unwrap();
+    let abide = Abide::serve(directory.path(), &["--log", "debug", "--log-format", "json"]);
+    deploy_and_start(&abide);
+    abide.signal("-TERM");
+    let (code, log) = abide.ended();
+    assert_eq!(code, Some(0), "{log}");
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for line in &lines {
+        for field in ["timestamp", "level", "target", "message"] {
+            assert!(line[field].is_string(), "{field} of {line}");
+        }
+        assert!(line.as_object().unwrap().values().all(|value| !value.is_object()), "{line}");
+    }
+    let request = lines.iter().find(|line| line["message"] == "request").unwrap();
+    assert!(request["took_ms"].is_u64() && request["request"].is_string(), "{request}");
+    assert_eq!((&request["method"], &request["status"]), (&"POST".into(), &201.into()), "{request}");
+}

@@ -28,8 +28,20 @@ fn every_command_of_the_walk_does_what_the_readme_says() {
     let blocks: Vec<Block> = SECTIONS.iter().flat_map(|section| blocks(&readme, section)).collect();
     assert!(blocks.len() >= 10, "the walk is in the README");
     let first = blocks[0].commands.as_str();
-    assert!(first.starts_with("./web/build\ncargo run --release"), "the first commands build and start it");
+    assert_eq!(first, "./try &\n", "one command builds and starts it");
     let mut reader = Reader::sit_down();
+    for block in &blocks {
+        reader.follow(block);
+    }
+}
+
+#[test]
+fn every_command_of_the_operating_guide_does_what_it_says() {
+    let guide = fs::read_to_string(root().join("docs/operating/running.md")).unwrap();
+    let blocks = blocks_of(&guide);
+    assert!(blocks.len() >= 15, "the guide has commands");
+    let mut reader = Reader::sit_down();
+    reader.follow(&Block { commands: "PATH=\"$PWD/target/quick:$PATH\"\n".to_owned(), shown: None });
     for block in &blocks {
         reader.follow(block);
     }
@@ -48,7 +60,10 @@ struct Block {
 
 fn blocks(readme: &str, section: &str) -> Vec<Block> {
     let (_, text) = readme.split_once(&format!("{section}\n")).unwrap();
-    let text = text.split("\n## ").next().unwrap();
+    blocks_of(text.split("\n## ").next().unwrap())
+}
+
+fn blocks_of(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     // Fences come in pairs: every second part is inside.
     for fenced in text.split("```").skip(1).step_by(2) {
@@ -72,19 +87,22 @@ struct Reader {
 }
 
 impl Reader {
-    /// A checkout whose release build is the binary under test, and whose dashboard is built.
+    /// A checkout in which `./try` has nothing left to build: what it would build is the binary under test.
     fn sit_down() -> Reader {
         let directory = TempDir::new().unwrap();
         let place = directory.path();
-        fs::create_dir_all(place.join("target/release")).unwrap();
-        fs::create_dir_all(place.join("bin")).unwrap();
-        symlink(env!("CARGO_BIN_EXE_abide"), place.join("target/release/abide")).unwrap();
-        symlink(fs::canonicalize(root().join("examples")).unwrap(), place.join("examples")).unwrap();
-        let cargo = "#!/bin/sh\n[ \"$1 $2 $3 $4 $5\" = 'run --release -p abide-cli --' ] || exit 101\nshift 5\nexec target/release/abide \"$@\"\n";
-        fs::write(place.join("bin/cargo"), cargo).unwrap();
-        fs::create_dir_all(place.join("web")).unwrap();
-        fs::write(place.join("web/build"), "#!/bin/sh\n").unwrap();
-        for script in ["bin/cargo", "web/build"] {
+        for folder in ["target/quick", "bin", "web", "scripts"] {
+            fs::create_dir_all(place.join(folder)).unwrap();
+        }
+        symlink(env!("CARGO_BIN_EXE_abide"), place.join("target/quick/abide")).unwrap();
+        for shared in ["examples", "try"] {
+            symlink(fs::canonicalize(root().join(shared)).unwrap(), place.join(shared)).unwrap();
+        }
+        let cargo = "#!/bin/sh\n[ \"$*\" = 'build --locked --profile quick --package abide-cli --no-default-features' ]\n";
+        for (script, text) in
+            [("bin/cargo", cargo), ("web/build", "#!/bin/sh\n"), ("scripts/install", "#!/bin/sh\n")]
+        {
+            fs::write(place.join(script), text).unwrap();
             fs::set_permissions(place.join(script), fs::Permissions::from_mode(0o755)).unwrap();
         }
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -98,6 +116,7 @@ impl Reader {
             .env("ABIDE_LOG", "error")
             .env_remove("ABIDE_API_KEY")
             .env_remove("ABIDE_STORE")
+            .env_remove("CARGO_TARGET_DIR")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -128,7 +147,7 @@ impl Reader {
             );
             thread::sleep(Duration::from_millis(100));
         }
-        if block.commands.lines().any(|line| line.contains("serve")) {
+        if block.commands.lines().any(|line| line.ends_with(" &")) {
             while TcpStream::connect(&self.address).is_err() {
                 assert!(begun.elapsed() < BOUND, "the server did not come up");
                 thread::sleep(Duration::from_millis(20));

@@ -50,7 +50,7 @@ fn kind(call: &StepCall) -> &'static str {
         Kind::Approval => "approval",
         Kind::Child => "child run",
         Kind::Pause => "pause",
-        Kind::Retry | Kind::Schedule | Kind::Code => call.kind.as_str(),
+        Kind::Retry | Kind::Schedule | Kind::Code | Kind::Capacity => call.kind.as_str(),
     }
 }
 

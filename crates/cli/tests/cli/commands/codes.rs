@@ -19,6 +19,26 @@ fn a_server_that_is_not_there_is_told_with_what_to_do() {
 }
 
 #[test]
+fn whether_a_server_is_ready_is_told_by_the_code() {
+    let mut host = Host::start();
+    let said = host.abide(&["ready"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.out.starts_with(&format!("{} is ready: abide ", host.url)), "{said:?}");
+    host.end();
+    let said = host.abide(&["ready"]);
+    assert_eq!((said.code, said.out.as_str()), (5, ""), "{said:?}");
+}
+
+#[test]
+fn a_server_that_is_not_there_yet_is_waited_for() {
+    let mut host = Host::start();
+    host.end();
+    let mut waiting = host.command(&["ready", "--wait", "300s"]).spawn().unwrap();
+    host.restart();
+    assert!(waiting.wait().unwrap().success());
+}
+
+#[test]
 fn bad_usage_is_told_with_what_would_be_right() {
     let directory = TempDir::new().unwrap();
     for (arguments, words) in [

@@ -47,10 +47,15 @@ impl Host {
 
     /// Kills the server and starts it again at the same address, on the same store.
     pub(crate) fn restart(&mut self) {
-        self.server.kill().unwrap();
-        self.server.wait().unwrap();
+        self.kill();
         let address = self.url.strip_prefix("http://").unwrap().to_owned();
         self.server = serve(self.directory.path(), &address, &[]).0;
+    }
+
+    /// Kills the server, until [`restart`](Host::restart).
+    pub(crate) fn kill(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
     }
 
     /// Has the server stop as an operator would, and gives what it leaves.

@@ -106,6 +106,26 @@ fn an_input_comes_from_a_file_or_from_the_standard_input() {
 }
 
 #[test]
+fn a_file_of_lines_starts_a_run_each_and_the_same_key_starts_none_twice() {
+    let host = Host::start();
+    host.started(SLEEPER);
+    let lines: String = (1..=1_200).map(|n| format!("{{\"input\": {{\"n\": {n}}}}}\n")).collect();
+    host.file("many.jsonl", &lines);
+    let batch = ["start", "sleeper", "--batch", "many.jsonl", "--tag", "many", "--idempotency-key", "night"];
+    let ids = host.ok(&batch);
+    assert_eq!(ids.lines().count(), 1_200);
+    let last = host.json(&["show", ids.lines().last().unwrap()]);
+    assert_eq!((&last["input"], &last["tags"]), (&json!({"n": 1200}), &json!(["many"])));
+    assert_eq!(host.ok(&batch), ids);
+
+    let odd = "{\"input\": 1}\n\n{\"name\": \"nobody\"}\nnonsense\n{\"tags\": [\"own\"]}\n";
+    let said = with_input(host.command(&["start", "sleeper", "--batch", "-"]), odd);
+    assert_eq!((said.code, said.out.lines().count()), (4, 2), "{said:?}");
+    assert!(said.err.contains("line 3: ") && said.err.contains("[UNKNOWN_DEFINITION]"), "{said:?}");
+    assert!(said.err.contains("line 4: not an object of JSON"), "{said:?}");
+}
+
+#[test]
 fn a_run_can_begin_later_and_an_idempotency_key_gives_the_same_run() {
     let host = Host::start();
     host.started(SLEEPER);

@@ -18,7 +18,12 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(store: &str, directory: &Path, settings: &[(&str, &str)]) -> Server {
-        let mut process = abide(directory)
+        Server::start_of(abide(directory), store, settings)
+    }
+
+    /// Of another build, too.
+    pub(crate) fn start_of(mut binary: Command, store: &str, settings: &[(&str, &str)]) -> Server {
+        let mut process = binary
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--store", store])
             .envs(settings.iter().copied())
             .stdout(Stdio::piped())

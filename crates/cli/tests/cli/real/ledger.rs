@@ -40,6 +40,7 @@ pub(crate) struct Started {
 pub(crate) struct Ledger {
     runs: Mutex<HashMap<String, Started>>,
     completions: AtomicUsize,
+    acknowledged: AtomicUsize,
 }
 
 impl Ledger {
@@ -53,6 +54,7 @@ impl Ledger {
         let known =
             runs.entry(run.to_owned()).or_insert(Started { kind, said: None, outputs: HashMap::new() });
         known.kind = kind;
+        self.acknowledged.fetch_add(1, Ordering::SeqCst);
     }
 
     pub(crate) fn said(&self, run: &str, what: Value) {
@@ -65,6 +67,12 @@ impl Ledger {
         let known = runs.entry(run.to_owned()).or_insert(unknown);
         known.outputs.insert(step.to_owned(), output);
         self.completions.fetch_add(1, Ordering::SeqCst);
+        self.acknowledged.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How many starts and completions were acknowledged.
+    pub(crate) fn acknowledged(&self) -> usize {
+        self.acknowledged.load(Ordering::SeqCst)
     }
 
     /// About how many runs have tasks left.

@@ -33,7 +33,7 @@ pub(crate) fn deploy(http: &mut Http) {
 }
 
 /// Asks until there is an answer. The server may be gone for a moment, or die before it answers.
-fn until_answered(mut ask: impl FnMut() -> std::io::Result<Answer>) -> Answer {
+pub(crate) fn until_answered(mut ask: impl FnMut() -> std::io::Result<Answer>) -> Answer {
     let begun = Instant::now();
     loop {
         match ask() {

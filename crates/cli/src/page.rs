@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 /// What the flags say about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(crate) enum Wish {
     Open,
     Leave,
     /// Where a browser can be shown.
@@ -13,7 +13,7 @@ pub(super) enum Wish {
 }
 
 /// Whether a browser is to be opened: never unless somebody sits at a terminal.
-pub(super) fn is_to_open(wish: Wish) -> bool {
+pub(crate) fn is_to_open(wish: Wish) -> bool {
     io::stdout().is_terminal()
         && match wish {
             Wish::Open => true,
@@ -29,7 +29,7 @@ fn has_screen() -> bool {
 }
 
 /// Starts whatever opens pages here, and does not wait for it.
-pub(super) fn open(url: &str) -> io::Result<()> {
+pub(crate) fn open(url: &str) -> io::Result<()> {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")
     } else if cfg!(windows) {
