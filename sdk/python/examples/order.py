@@ -1,4 +1,4 @@
-from abide import Context, Workflow
+from abide_sdk import Context, Workflow
 
 
 # Durable code: suspended at every wait, and re-executed from the top when it is over, on any worker.

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypedDict
 
-from abide import Context, Workflow
+from abide_sdk import Context, Workflow
 
 Line = TypedDict("Line", {"sku": str, "cents": int})
 Order = TypedDict("Order", {"id": int, "lines": list[Line]})

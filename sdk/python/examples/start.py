@@ -1,4 +1,4 @@
-from abide.sync import Client
+from abide_sdk.sync import Client
 
 from order import orders
 

@@ -1,4 +1,4 @@
-from abide import Worker
+from abide_sdk import Worker
 
 from order import fulfil
 

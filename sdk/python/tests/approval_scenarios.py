@@ -8,8 +8,8 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
-from abide import Context
-from abide.testing import TestServer
+from abide_sdk import Context
+from abide_sdk.testing import TestServer
 
 from .scenarios import one, scenario
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from abide import Context, Middleware, MiddlewareCall, Suspended, Workflow
-from abide.logging import RunLogHandler
-from abide.middleware import Next
-from abide.testing import TestServer
+from abide_sdk import Context, Middleware, MiddlewareCall, Suspended, Workflow
+from abide_sdk.logging import RunLogHandler
+from abide_sdk.middleware import Next
+from abide_sdk.testing import TestServer
 
 from .scenarios import one, scenario
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from abide import Context, Workflow
-from abide.testing import TestServer
+from abide_sdk import Context, Workflow
+from abide_sdk.testing import TestServer
 
 from .scenarios import one, scenario
 

@@ -6,8 +6,8 @@ import asyncio
 from datetime import datetime
 from typing import Any
 
-from abide import ChildFailed, Context, Wait, Workflow
-from abide.testing import TestServer
+from abide_sdk import ChildFailed, Context, Wait, Workflow
+from abide_sdk.testing import TestServer
 
 from .scenarios import failure, one, scenario
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from abide import Context, NotRetryable, RunHandle, Workflow
-from abide.testing import TestServer
+from abide_sdk import Context, NotRetryable, RunHandle, Workflow
+from abide_sdk.testing import TestServer
 
 from .scenarios import Handler, named, scenario, worker
 

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from abide import RunHandle, Workflow
-from abide.testing import TestServer
+from abide_sdk import RunHandle, Workflow
+from abide_sdk.testing import TestServer
 
 from .scenarios import Scenario
 

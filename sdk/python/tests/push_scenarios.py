@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from abide import Client, Context, Workflow
-from abide.push import asgi
-from abide.testing import TestServer
+from abide_sdk import Client, Context, Workflow
+from abide_sdk.push import asgi
+from abide_sdk.testing import TestServer
 
 from .scenarios import scenario
 from .web import Site, asgi_site

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from abide import Context, Workflow, wire
-from abide.testing import TestServer, replay_check
+from abide_sdk import Context, Workflow, wire
+from abide_sdk.testing import TestServer, replay_check
 
 from .scenarios import scenario
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
-from abide import (
+from abide_sdk import (
     Client,
     Context,
     DurableCall,
@@ -22,7 +22,7 @@ from abide import (
     Worker,
     Workflow,
 )
-from abide.testing import TestServer
+from abide_sdk.testing import TestServer
 
 Scenario = Callable[[TestServer], Awaitable[Any]]
 scenarios: dict[str, Scenario] = {}
@@ -74,6 +74,76 @@ async def start_and_wait(server: TestServer) -> Any:
     again = await client.start("one", {"a": 1, "b": 1}, idempotency_key="order-7")
     other = await code_of(client.start("one", {"a": 1, "b": 2}, idempotency_key="order-7"))
     return {"output": output, "sameRun": first.id == again.id, "otherInput": other}
+
+
+@scenario("start many")
+async def start_many(server: TestServer) -> Any:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    await server.client.deploy(Workflow("many", input_schema=schema).sleep("nap", "1h"))
+    inputs = [{"n": 1}, {"n": "two"}, {"n": 3}]
+    first = await server.client.start_many("many", inputs, idempotency_key="night")
+    again = await server.client.start_many("many", inputs, idempotency_key="night")
+    ids = [id for result in first["results"] if (id := result.get("id"))]
+    problem = first["results"][1].get("problem")
+    return {
+        "outcomes": [result["outcome"] for result in first["results"]],
+        "code": problem and problem["code"],
+        "again": [result["outcome"] for result in again["results"]],
+        "sameRuns": ids == [id for result in again["results"] if (id := result.get("id"))],
+        "inputs": [(await server.client.runs.find(id))["input"] for id in ids],
+    }
+
+
+@scenario("start on an event")
+async def start_on_an_event(server: TestServer) -> Any:
+    async def sync(ctx: Context, input: Any) -> Any:
+        return input
+
+    flow = Workflow("sync").start_on(
+        "account.changed",
+        match='event.region == "EU"',
+        input={"account": "{{ event.id }}"},
+        idempotency_key="{{ event.id }}",
+    )
+    server.worker({"sync": sync})
+    await server.client.deploy(flow.task("work", "sync"))
+    data = {"region": "EU", "id": 7}
+
+    def outcomes(sent: Any) -> list[str]:
+        return [start["outcome"] for start in sent["started"]]
+
+    dry = await server.client.notify("account.changed", data, dry_run=True)
+    first = await server.client.notify("account.changed", data)
+    again = await server.client.notify("account.changed", data)
+    other = await server.client.notify("account.changed", {"region": "US", "id": 7})
+    run = first["started"][0]["runId"]
+    return {
+        "dryRun": outcomes(dry),
+        "first": outcomes(first),
+        "again": outcomes(again),
+        "sameRun": again["started"][0]["runId"] == run,
+        "other": outcomes(other),
+        "output": (await server.client.runs.wait(run)).get("output"),
+    }
+
+
+@scenario("cancel on an event")
+async def cancel_on_an_event(server: TestServer) -> Any:
+    client = server.client
+    mine = "event.id == input.account"
+    flow = Workflow("sync").cancel_on("account.closed", match=mine)
+    flow.restart_on("account.moved", match=mine, input={"account": "{{ event.to }}"}).sleep("nap", "1h")
+    await client.deploy(flow)
+    first, second = await client.start("sync", {"account": 7}), await client.start("sync", {"account": 8})
+    await client.notify("account.closed", {"id": 7})
+    cancelled = [(await run.get())["status"] for run in (first, second)]
+    await client.notify("account.moved", {"id": 8, "to": 9})
+    waiting = [run async for run in client.runs.list(status="WAITING")]
+    return {
+        "cancelled": cancelled,
+        "restarted": (await second.get())["status"],
+        "next": (await client.runs.find(waiting[0]["id"]))["input"],
+    }
 
 
 @scenario("retries")

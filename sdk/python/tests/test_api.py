@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from abide import Client
-from abide.resources import Pages, Resource
-from abide.transport import Request, ServerEvent, Transport
+from abide_sdk import Client
+from abide_sdk.resources import Pages, Resource
+from abide_sdk.transport import Request, ServerEvent, Transport
 
 ROOT = Path(__file__).parents[3]
 SESSION = {f"{method} /api/v1/session" for method in ("GET", "POST", "DELETE")}

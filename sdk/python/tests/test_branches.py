@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from abide import Context, Retry, RunFailed, RunNotCompleted, SyncContext, WaitCancelled, Workflow
-from abide.testing import TestServer
+from abide_sdk import Context, Retry, RunFailed, RunNotCompleted, SyncContext, WaitCancelled, Workflow
+from abide_sdk.testing import TestServer
 
 
 class Branches(unittest.IsolatedAsyncioTestCase):

@@ -6,8 +6,8 @@ import json
 import unittest
 from pathlib import Path
 
-from abide import InvalidWorkflow, Workflow
-from abide.check import problems
+from abide_sdk import InvalidWorkflow, Workflow
+from abide_sdk.check import problems
 
 CASES = Path(__file__).resolve().parents[2] / "conformance" / "checks.json"
 

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from abide.testing import TestServer
+from abide_sdk.testing import TestServer
 
 from . import (
     approval_scenarios,
@@ -18,6 +18,7 @@ from . import (
     child_scenarios,
     failure_scenarios,
     http_scenarios,
+    key_scenarios,
     operator_scenarios,
     process_scenarios,
     push_scenarios,
@@ -38,7 +39,7 @@ class Conformance(unittest.TestCase):
 
     def test_there_is_a_function_for_every_scenario_and_a_scenario_for_every_function(self) -> None:
         assert approval_scenarios and around_scenarios and branch_scenarios and child_scenarios
-        assert failure_scenarios and http_scenarios and operator_scenarios and push_scenarios and replay_scenarios
+        assert failure_scenarios and http_scenarios and key_scenarios and operator_scenarios and push_scenarios and replay_scenarios
         names = [*scenarios.scenarios, *process_scenarios.scenarios]
         self.assertEqual(sorted(names), sorted(EXPECTED))
 

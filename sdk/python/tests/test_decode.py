@@ -15,8 +15,8 @@ from uuid import UUID
 
 import pydantic
 
-from abide.decode import Undecodable, Unsupported, decoder_of, decoder_of_input, decoder_of_result
-from abide.plain import as_json, is_plain
+from abide_sdk.decode import Undecodable, Unsupported, decoder_of, decoder_of_input, decoder_of_result
+from abide_sdk.plain import as_json, is_plain
 
 Cents = NewType("Cents", int)
 

@@ -9,8 +9,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from abide import RunHandle
-from abide.testing import TestServer
+from abide_sdk import RunHandle
+from abide_sdk.testing import TestServer
 
 from .approval_scenarios import ask
 
@@ -59,8 +59,8 @@ async def asked(server: TestServer, order: int = 7) -> RunHandle:
 
 class Desk(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
-        logging.getLogger("abide").setLevel(logging.CRITICAL)
-        self.addCleanup(logging.getLogger("abide").setLevel, logging.NOTSET)
+        logging.getLogger("abide_sdk").setLevel(logging.CRITICAL)
+        self.addCleanup(logging.getLogger("abide_sdk").setLevel, logging.NOTSET)
 
     async def test_returned_edited_by_link_paid_at_the_third_try_and_every_line_is_back(self) -> None:
         async with asyncio.timeout(300), TestServer() as server:

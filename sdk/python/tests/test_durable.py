@@ -11,11 +11,11 @@ from typing import Any
 
 import pydantic
 
-from abide import Client, Context, RunNotCompleted, SyncContext, Workflow, sync
-from abide.problem import Invalid
-from abide.testing import TestServer
-from abide.transport import Request, Transport
-from abide.worker import Worker
+from abide_sdk import Client, Context, RunNotCompleted, SyncContext, Workflow, sync
+from abide_sdk.problem import Invalid
+from abide_sdk.testing import TestServer
+from abide_sdk.transport import Request, Transport
+from abide_sdk.worker import Worker
 
 
 @dataclasses.dataclass

@@ -8,7 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from abide.testing import TestServer
+from abide_sdk.testing import TestServer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = ("order.py", "worker.py", "start.py")

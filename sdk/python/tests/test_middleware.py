@@ -8,10 +8,10 @@ import unittest
 from contextvars import ContextVar
 from typing import Any
 
-from abide import Context, DurableCall, Middleware, MiddlewareCall, NotRetryable, SyncContext, Workflow
-from abide.logging import RunLogHandler
-from abide.middleware import Next
-from abide.testing import TestServer
+from abide_sdk import Context, DurableCall, Middleware, MiddlewareCall, NotRetryable, SyncContext, Workflow
+from abide_sdk.logging import RunLogHandler
+from abide_sdk.middleware import Next
+from abide_sdk.testing import TestServer
 
 span: ContextVar[str] = ContextVar("span", default="none")
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
-from abide import Client, Context, NotRetryable, SyncContext, Workflow
-from abide.push import Asgi, asgi, wsgi
+from abide_sdk import Client, Context, NotRetryable, SyncContext, Workflow
+from abide_sdk.push import Asgi, asgi, wsgi
 
 from .push_scenarios import KEY, calling
 from .web import Site, asgi_site, wsgi_site
@@ -92,7 +92,7 @@ class Behind(unittest.IsolatedAsyncioTestCase):
                 told.set()
 
         self.serve(desk)
-        with patch("abide.push.HEARTBEAT", 0.02):
+        with patch("abide_sdk.push.HEARTBEAT", 0.02):
             run = await self.server.client.start("one")
             await begun.wait()
             await run.cancel()
@@ -174,7 +174,7 @@ class Door(unittest.IsolatedAsyncioTestCase):
         async def desk(ctx: Context) -> None:
             await ctx.sleep("nap", "1h")
 
-        with patch("abide.push.PATIENCE", 0.0):
+        with patch("abide_sdk.push.PATIENCE", 0.0):
             app = asgi({"desk": desk}, client=Client("http://127.0.0.1:1", retries=0), unsigned=True)
             self.assertEqual((await asked(app, json.dumps(self.task).encode(), {}))[0], 503)
 

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from abide import Branch, Context, Pending, SyncContext, Workflow
-from abide.testing import TestServer
+from abide_sdk import Branch, Context, Pending, SyncContext, Workflow
+from abide_sdk.testing import TestServer
 
 SEEDS = int(os.environ.get("ABIDE_SEEDS", "24"))
 

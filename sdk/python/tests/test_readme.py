@@ -9,7 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from abide.testing import TestServer
+from abide_sdk.testing import TestServer
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 PROGRAMS: list[str] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)

@@ -10,8 +10,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from abide import CallFailed, Context, HttpResponse, SyncContext
-from abide.testing import ReplayFailed, assert_replays, replay_check
+from abide_sdk import CallFailed, Context, HttpResponse, SyncContext
+from abide_sdk.testing import ReplayFailed, assert_replays, replay_check
 
 
 def line(*journal: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from unittest import mock
 
-from abide import Busy, Client, Problem, Unreachable
+from abide_sdk import Busy, Client, Problem, Unreachable
 
 Headers = dict[str, str]
 
@@ -94,7 +94,7 @@ class Requests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(len(asked), 3)
 
     async def test_a_server_that_falls_silent_is_asked_again(self) -> None:
-        with mock.patch("abide.http1.SILENT_SECONDS", 0.05):
+        with mock.patch("abide_sdk.http1.SILENT_SECONDS", 0.05):
             async with scripted(SILENCE, SILENCE, YES) as (client, asked):
                 self.assertEqual(await client.runs.find("x"), {"id": "run_1"})
                 self.assertEqual(len(asked), 3)

@@ -6,8 +6,8 @@ import asyncio
 import unittest
 from datetime import timedelta
 
-from abide import NotFound, Workflow, sync
-from abide.testing import TestServer
+from abide_sdk import NotFound, Workflow, sync
+from abide_sdk.testing import TestServer
 
 
 class Receiver:

@@ -7,8 +7,8 @@ import json
 import sys
 import time
 
-from abide import Client, Context, Worker, Workflow
-from abide.testing import TestServer
+from abide_sdk import Client, Context, Worker, Workflow
+from abide_sdk.testing import TestServer
 
 
 async def main(count: int, concurrency: int) -> None:

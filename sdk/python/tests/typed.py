@@ -11,7 +11,7 @@ from typing import TypedDict, assert_type
 
 import pydantic
 
-from abide import (
+from abide_sdk import (
     Approval,
     Branch,
     Call,
@@ -27,7 +27,7 @@ from abide import (
     sync,
     wire,
 )
-from abide.testing import TestServer
+from abide_sdk.testing import TestServer
 
 
 @dataclass

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any
 
-from abide import Client, Context, Worker
+from abide_sdk import Client, Context, Worker
 
 worker = Worker(Client(sys.argv[1]), lease=2.0, concurrency=1)
 

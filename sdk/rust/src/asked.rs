@@ -93,6 +93,7 @@ fn of_kind(kind: WaitpointKind) -> &'static str {
         WaitpointKind::Retry => "a back-off",
         WaitpointKind::Schedule => "an occurrence",
         WaitpointKind::Code => "other code",
+        WaitpointKind::Capacity => "room",
     }
 }
 

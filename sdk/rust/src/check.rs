@@ -73,6 +73,14 @@ pub(crate) fn problems(document: &Value) -> Vec<WorkflowProblem> {
         check.retry(&format!("/{hook}/retry"), &document[hook]["retry"]);
         check.length(&format!("/{hook}"), &document[hook], "timeout", 1.0);
     }
+    for on in ["startOn", "cancelOn", "restartOn"] {
+        for (index, event) in document[on].as_array().into_iter().flatten().enumerate() {
+            if event["eventId"].as_str().is_some_and(|id| id.contains("{{")) {
+                let message = "there are no templates here: this text is taken as it stands";
+                check.tell(format!("/{on}/{index}/eventId"), "BAD_TEMPLATE", message);
+            }
+        }
+    }
     for (at, step) in steps.iter().enumerate() {
         let place = format!("/steps/{at}");
         check.name(at, step["name"].as_str().unwrap_or_default());

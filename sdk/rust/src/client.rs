@@ -182,6 +182,20 @@ impl Client {
         Ok(self.run(started.id))
     }
 
+    /// Starts a run for each input, with one request: up to 5,000, of together 8 MiB. Each has its own answer, in the same
+    /// order; one that is refused hinders no other. [`Runs::start_many`] takes versions, keys, tags and instants, too.
+    pub async fn start_many<W>(
+        &self,
+        workflow: &W,
+        inputs: impl IntoIterator<Item = W::Input>,
+    ) -> Result<wire::StartedRuns, Error>
+    where
+        W: WorkflowRef + ?Sized,
+    {
+        let runs: Result<Vec<_>, Error> = inputs.into_iter().map(|input| start_of(workflow, input)).collect();
+        self.runs().start_many(&runs?).await
+    }
+
     /// Starts a run and returns its output. A run that does not complete is an [`Error::RunNotCompleted`].
     pub async fn start_and_wait<W>(&self, workflow: &W, input: W::Input) -> Result<W::Output, Error>
     where

@@ -286,7 +286,7 @@ impl Context {
         let name = name.into();
         let data = serde_json::to_value(data).map_err(|error| TaskError::not_json(&name, &error))?;
         let client = self.client.keyed(self.idempotency_key(&name));
-        let event = SendEvent::new(event_id).event_data(data);
+        let event = SendEvent::new(event_id).event_data(data).lease_token(&self.task().lease_token);
         self.run(name, || async { Ok(client.events().send(&event).await?) }).await
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a request. The server's refusals have a stable `code`; `docs/errors.md` lists them all.
+//! What can go wrong with a request. The server's refusals have a stable `code`; `docs/reference/errors.md` lists them all.
 
 use std::fmt;
 use std::ops::Deref;
@@ -59,6 +59,10 @@ impl Error {
 
     pub(crate) fn not_json(what: impl Into<String>, error: &serde_json::Error) -> Error {
         Error::NotJson { what: what.into(), reason: error.to_string() }
+    }
+
+    pub(crate) fn too_large(event: abide_sse::TooLarge) -> Error {
+        Error::NotJson { what: "the stream".to_owned(), reason: event.to_string() }
     }
 
     /// The server is away, or asks to be left alone for a while.

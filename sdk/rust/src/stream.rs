@@ -166,7 +166,10 @@ impl EventStream {
             }
             let chunk = self.response.chunk().await;
             match chunk.map_err(|error| self.client.transport().unreachable(&error))? {
-                Some(bytes) => self.come.extend(self.parser.take(&bytes)),
+                Some(bytes) => {
+                    let come = self.parser.take(&bytes);
+                    self.come.extend(come.map_err(Error::too_large)?);
+                }
                 None => return Ok(None),
             }
         }

@@ -42,6 +42,8 @@ pub use replay::{Journals, ReplayOutcome, ReplayVerdict, StoredJournal, assert_f
 /// How long workers may take for what they have, in real time.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
+/// Where the server leaves the first key of a store that has none.
+const FIRST_KEY: &str = "abide.db.admin-key";
 const WORKER_POLL: Duration = Duration::from_secs(5);
 const WORKER_DRAIN: Duration = Duration::from_secs(1);
 
@@ -76,7 +78,7 @@ impl TestServerBuilder {
         self
     }
 
-    /// More arguments for `abide serve`.
+    /// More arguments for `abide serve`. With `--auth required`, the client has the first key of the store.
     pub fn args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> TestServerBuilder {
         self.args.extend(args.into_iter().map(Into::into));
         self
@@ -86,7 +88,11 @@ impl TestServerBuilder {
     pub async fn start(self) -> Result<TestServer, Error> {
         let directory = Directory::new()?;
         let (process, url) = self.serve(&directory.0, "127.0.0.1:0").await?;
-        let client = Client::at(url)?;
+        let client = Client::builder().url(url);
+        let client = match std::fs::read_to_string(directory.0.join(FIRST_KEY)) {
+            Ok(key) => client.api_key(key.trim()).build()?,
+            Err(_) => client.build()?,
+        };
         Ok(TestServer { client, settings: self, directory, process: Mutex::new(process) })
     }
 

@@ -765,18 +765,48 @@ pub struct StoredEventList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventSent {
-    /// The event is stored, and on its way to more waiters than one round has room for. They take it by themselves, after a restart too; there is no need to send it again.
+    /// The event is stored, and on its way to more waiters, or to more runs that it starts, than one round has room for. That goes on by itself, after a restart too; there is no need to send it again.
     pub delivering: bool,
     pub dry_run: bool,
     /// Null for a dry run.
     pub id: Option<String>,
     /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
     pub kept_for: Option<String>,
+    /// What it started, by the `startOn` of workflows, before this answer was given; with `dryRun`: what it would start.
+    pub started: Vec<EventStart>,
     /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
     pub stored: bool,
     /// The waits that took it before this answer was given.
     pub waiters: Vec<Woken>,
 }
+
+/// What an event started, was to start, or would start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventStart {
+    pub outcome: EventStartOutcome,
+    /// Why there is no run.
+    pub problem: Option<StartProblem>,
+    /// The run, if there is one.
+    pub run_id: Option<String>,
+    pub version: String,
+    /// The workflow's name.
+    pub workflow: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum EventStartOutcome {
+    /// The run is new.
+    #[serde(rename = "started")] Started,
+    /// An event with the same idempotency key started the run before.
+    #[serde(rename = "repeated")] Repeated,
+    /// There is no run; `problem` says why.
+    #[serde(rename = "refused")] Refused,
+    /// A dry run: there would be a new run.
+    #[serde(rename = "wouldStart")] WouldStart,
+}
+
+words!(EventStartOutcome { Started "started", Repeated "repeated", Refused "refused", WouldStart "wouldStart" });
 
 /// Why a step or a run failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -920,9 +950,10 @@ pub enum WaitpointKind {
     #[serde(rename = "RETRY")] Retry,
     #[serde(rename = "SCHEDULE")] Schedule,
     #[serde(rename = "CODE")] Code,
+    #[serde(rename = "CAPACITY")] Capacity,
 }
 
-words!(WaitpointKind { Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE" });
+words!(WaitpointKind { Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE", Capacity "CAPACITY" });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -961,6 +992,16 @@ pub struct KeyList {
     pub data: Vec<Key>,
     /// Give it as `cursor` to get what follows; null at the end.
     pub next_cursor: Option<String>,
+}
+
+/// A limit that room is asked of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitAsk {
+    pub id: String,
+    /// Empty where the limit has no keys.
+    pub key: String,
+    pub name: String,
 }
 
 /// A resume URL.
@@ -1051,6 +1092,17 @@ pub struct ListensForCode {
     pub recorded: String,
 }
 
+/// Room under limits, all of it at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForCapacity {
+    pub limits: Vec<LimitAsk>,
+    /// 0 to 9. A level counts as much as a minute of waiting.
+    pub priority: i64,
+    /// The limit in whose line it stands: one that had no room.
+    pub waits_under: Option<String>,
+}
+
 /// What ends it, besides what ends any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
@@ -1063,6 +1115,7 @@ pub enum ListensFor {
     #[serde(rename = "child")] Child(ListensForChild),
     #[serde(rename = "attempt")] Attempt(ListensForAttempt),
     #[serde(rename = "code")] Code(ListensForCode),
+    #[serde(rename = "capacity")] Capacity(ListensForCapacity),
 }
 
 impl From<ListensForSignal> for ListensFor {
@@ -1087,6 +1140,10 @@ impl From<ListensForAttempt> for ListensFor {
 
 impl From<ListensForCode> for ListensFor {
     fn from(value: ListensForCode) -> ListensFor { ListensFor::Code(value) }
+}
+
+impl From<ListensForCapacity> for ListensFor {
+    fn from(value: ListensForCapacity) -> ListensFor { ListensFor::Capacity(value) }
 }
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
@@ -1185,7 +1242,7 @@ words!(Method { Get "GET", Head "HEAD", Post "POST", Put "PUT", Patch "PATCH", D
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Misfit {
-    /// Stable; see `docs/definitions.md`.
+    /// Stable; see `docs/reference/definitions.md`.
     pub code: String,
     pub reason: String,
     /// The step it is about.
@@ -1453,7 +1510,7 @@ pub struct Quotas {
 
 setters!(Quotas { calls [plain u32], open_runs [plain u64], schedules [plain u32], starts_per_second [plain u32], stored_bytes [plain u64], webhooks [plain u32] });
 
-/// A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`.
+/// A record of a run's history. Its `type` says which further fields it has; see `docs/reference/histories.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryRecord {
@@ -1490,6 +1547,16 @@ pub struct HistoryRecordList {
 pub struct RefusedRun {
     pub problem: Problem,
     pub run_id: String,
+}
+
+/// A start on an event that was refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedStart {
+    pub at: Timestamp,
+    pub code: String,
+    pub detail: String,
+    pub event: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1626,11 +1693,13 @@ pub struct Run {
     pub input: Json,
     /// Of a completed run.
     #[serde(default)] pub output: Json,
-    /// The run that started this one.
+    /// The run that started this one, or sent the event that it was started on.
     pub parent_run_id: Option<String>,
     /// A pause is asked for, or in effect.
     pub pausing: bool,
     pub started_at: Option<Timestamp>,
+    /// The event that it was started on, by the `startOn` of its workflow.
+    pub started_on: Option<StartedOn>,
     pub state: Object,
     pub status: RunStatus,
     pub steps: Vec<Step>,
@@ -1760,13 +1829,15 @@ words!(EventDelivery { All "all", One "one" });
 pub struct SendEvent {
     /// To everyone who waits, or only to the one who has waited longest.
     #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<EventDelivery>,
-    /// Only say whom it would wake.
+    /// Only say whom it would wake, and what it would start.
     #[serde(skip_serializing_if = "Option::is_none")] pub dry_run: Option<bool>,
     /// Null if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub event_data: Option<Json>,
     pub event_id: String,
     /// As the header `Idempotency-Key`.
     #[serde(skip_serializing_if = "Option::is_none")] pub idempotency_key: Option<String>,
+    /// Of the task whose handler sends it. The event is sent only while the task is leased to it, and stands in the history of its run; the same request again under its idempotency key is answered later, too.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lease_token: Option<String>,
     /// Only to this run.
     #[serde(skip_serializing_if = "Option::is_none")] pub workflow_run_id: Option<String>,
 }
@@ -1774,11 +1845,11 @@ pub struct SendEvent {
 impl SendEvent {
     /// With what it needs.
     pub fn new(event_id: impl Into<String>) -> SendEvent {
-        SendEvent { event_id: event_id.into(), delivery: None, dry_run: None, event_data: None, idempotency_key: None, workflow_run_id: None }
+        SendEvent { event_id: event_id.into(), delivery: None, dry_run: None, event_data: None, idempotency_key: None, lease_token: None, workflow_run_id: None }
     }
 }
 
-setters!(SendEvent { delivery [into EventDelivery], dry_run [plain bool], event_data [into Json], idempotency_key [into String], workflow_run_id [into String] });
+setters!(SendEvent { delivery [into EventDelivery], dry_run [plain bool], event_data [into Json], idempotency_key [into String], lease_token [into String], workflow_run_id [into String] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1876,6 +1947,42 @@ pub struct Spent {
     pub unpriced_calls: u64,
 }
 
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum StartOutcome {
+    /// The run is new.
+    #[serde(rename = "created")] Created,
+    /// The same start was carried out before, under the same idempotency key.
+    #[serde(rename = "repeated")] Repeated,
+    /// There is no run; `problem` says why.
+    #[serde(rename = "refused")] Refused,
+}
+
+words!(StartOutcome { Created "created", Repeated "repeated", Refused "refused" });
+
+/// Why an event started no run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartProblem {
+    /// Stable; what a program may rely on.
+    pub code: String,
+    pub detail: String,
+}
+
+/// What became of one of many starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartResult {
+    /// The run, unless the start was refused.
+    pub id: Option<String>,
+    /// The place of the start in the request, from 0.
+    pub index: u64,
+    pub outcome: StartOutcome,
+    /// Why the start was refused. Its places are in the start, not in the whole request.
+    pub problem: Option<Problem>,
+    /// Where the run can be seen.
+    pub url: Option<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartRun {
@@ -1895,6 +2002,53 @@ pub struct StartRun {
 
 setters!(StartRun { definition_id [into String], idempotency_key [into String], input [into Json], name [into String], run_at [plain Timestamp], tags [list String], version [into String] });
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartRuns {
+    pub runs: Vec<StartRun>,
+}
+
+impl StartRuns {
+    /// With what it needs.
+    pub fn new(runs: impl IntoIterator<Item = impl Into<StartRun>>) -> StartRuns {
+        StartRuns { runs: runs.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// The event that a run was started on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedOn {
+    /// The event's own number.
+    pub event: String,
+    pub event_id: String,
+}
+
+/// A workflow that an event starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedOnEvent {
+    pub event_id: String,
+    /// The last start that was refused.
+    pub last_refused: Option<RefusedStart>,
+    /// The condition that an event must satisfy.
+    #[serde(rename = "match")]
+    pub matching: Option<String>,
+    /// The newest version of the workflow.
+    pub version: String,
+    /// The workflow's name.
+    pub workflow: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedOnEventList {
+    pub data: Vec<StartedOnEvent>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
 /// A run that was started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1902,6 +2056,20 @@ pub struct StartedRun {
     pub id: String,
     /// Where the run can be seen.
     pub url: String,
+}
+
+/// What became of many starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedRuns {
+    /// How many runs were started.
+    pub created: u64,
+    /// How many starts were refused.
+    pub refused: u64,
+    /// How many starts were carried out before, under the same idempotency key.
+    pub repeated: u64,
+    /// In the order of the starts.
+    pub results: Vec<StartResult>,
 }
 
 /// An HTTP status such as `404`, or a class of them such as `5xx`.
@@ -1968,9 +2136,10 @@ pub enum StepCallKind {
     #[serde(rename = "RETRY")] Retry,
     #[serde(rename = "SCHEDULE")] Schedule,
     #[serde(rename = "CODE")] Code,
+    #[serde(rename = "CAPACITY")] Capacity,
 }
 
-words!(StepCallKind { Run "RUN", Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE" });
+words!(StepCallKind { Run "RUN", Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE", Capacity "CAPACITY" });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum StepCallStatus {
@@ -2701,10 +2870,11 @@ pub enum WaitingForKind {
     #[serde(rename = "RETRY")] Retry,
     #[serde(rename = "SCHEDULE")] Schedule,
     #[serde(rename = "CODE")] Code,
+    #[serde(rename = "CAPACITY")] Capacity,
     #[serde(rename = "WORKER")] Worker,
 }
 
-words!(WaitingForKind { Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE", Worker "WORKER" });
+words!(WaitingForKind { Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE", Capacity "CAPACITY", Worker "WORKER" });
 
 /// An open wait, or a task that nobody does, in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2907,6 +3077,8 @@ pub struct WorkerList {
 pub struct Workflow {
     /// What all calls to models of a run together may cost, in millionths of the currency of the price table.
     #[serde(skip_serializing_if = "Option::is_none")] pub budget_micros: Option<u64>,
+    /// Events that cancel a run, wherever it is.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cancel_on: Option<Vec<WorkflowCancelOn>>,
     /// The retry policy of steps that have none of their own.
     #[serde(skip_serializing_if = "Option::is_none")] pub default_retry: Option<WorkflowRetry>,
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
@@ -2914,6 +3086,8 @@ pub struct Workflow {
     #[serde(skip_serializing_if = "Option::is_none")] pub input_schema: Option<Json>,
     /// Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`.
     #[serde(skip_serializing_if = "Option::is_none")] pub keep_headers: Option<Vec<String>>,
+    /// Limits of the runs of this workflow: how many may be at work at once, and how many may begin in a time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limits: Option<Vec<WorkflowLimit>>,
     /// What the workflow is called; runs are started by it.
     pub name: String,
     /// Called when a run was cancelled, in a run of its own.
@@ -2926,6 +3100,12 @@ pub struct Workflow {
     #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
     /// Whether a task stays with the build that took it first, for tasks that do not say so themselves.
     #[serde(skip_serializing_if = "Option::is_none")] pub pin_to_build: Option<bool>,
+    /// Which of several runs that wait for the same room gets it first: 0 (if absent) to 9, or a template that gives it.
+    #[serde(skip_serializing_if = "Option::is_none")] pub priority: Option<Json>,
+    /// Events that cancel a run and start another of the newest version in its place.
+    #[serde(skip_serializing_if = "Option::is_none")] pub restart_on: Option<Vec<WorkflowRestartOn>>,
+    /// Events that start runs, each when it is received. Those of the newest version count.
+    #[serde(skip_serializing_if = "Option::is_none")] pub start_on: Option<Vec<WorkflowStartOn>>,
     pub steps: Vec<WorkflowStep>,
     /// `timeoutMs` as a duration, such as `2d 4h` or `PT30M`.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
@@ -2938,11 +3118,31 @@ pub struct Workflow {
 impl Workflow {
     /// With what it needs.
     pub fn new(name: impl Into<String>, steps: impl IntoIterator<Item = impl Into<WorkflowStep>>) -> Workflow {
-        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, on_cancel: None, on_code_change: None, on_failure: None, output: None, pin_to_build: None, timeout: None, timeout_ms: None, version: None }
+        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, cancel_on: None, default_retry: None, description: None, input_schema: None, keep_headers: None, limits: None, on_cancel: None, on_code_change: None, on_failure: None, output: None, pin_to_build: None, priority: None, restart_on: None, start_on: None, timeout: None, timeout_ms: None, version: None }
     }
 }
 
-setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], pin_to_build [plain bool], timeout [length timeout_ms], version [into String] });
+setters!(Workflow { budget_micros [plain u64], cancel_on [list WorkflowCancelOn], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], limits [list WorkflowLimit], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], pin_to_build [plain bool], priority [into Json], restart_on [list WorkflowRestartOn], start_on [list WorkflowStartOn], timeout [length timeout_ms], version [into String] });
+
+/// An event that cancels a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowCancelOn {
+    /// The event's id.
+    pub event_id: String,
+    /// An expression over `event`, the event's data, and the run's `input`; only events for which it is true count.
+    #[serde(rename = "match")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub matching: Option<String>,
+}
+
+impl WorkflowCancelOn {
+    /// With what it needs.
+    pub fn new(event_id: impl Into<String>) -> WorkflowCancelOn {
+        WorkflowCancelOn { event_id: event_id.into(), matching: None }
+    }
+}
+
+setters!(WorkflowCancelOn { matching [into String] });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowFanOut {
@@ -3014,6 +3214,17 @@ impl From<WorkflowGuardrailConfidenceThreshold> for WorkflowGuardrail {
     fn from(value: WorkflowGuardrailConfidenceThreshold) -> WorkflowGuardrail { WorkflowGuardrail::ConfidenceThreshold(value) }
 }
 
+/// How long room under a limit is kept.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowHolds {
+    /// While there is work: what waits gives its room back, and queues for it again when it goes on.
+    #[serde(rename = "work")] Work,
+    /// Until the end, however long it waits.
+    #[serde(rename = "run")] Run,
+}
+
+words!(WorkflowHolds { Work "work", Run "run" });
+
 /// A handler that is called when a run has ended, with what became of it: `{run, input, state, error}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -3038,6 +3249,58 @@ impl WorkflowHook {
 }
 
 setters!(WorkflowHook { config [into Json], retry [into WorkflowRetry], timeout [length timeout_ms] });
+
+/// A limit: room for so many at once (`concurrency`), so many in a time (`rate`), or both. Who finds no room waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowLimit {
+    /// How many may begin at once after a quiet time; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub burst: Option<u32>,
+    /// How many may have room at the same time, for each key.
+    #[serde(skip_serializing_if = "Option::is_none")] pub concurrency: Option<u32>,
+    /// How long room is kept; `work` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub holds: Option<WorkflowHolds>,
+    /// Each value of this template has room of its own, such as `{{ input.account }}`; without it, all share one.
+    #[serde(skip_serializing_if = "Option::is_none")] pub key: Option<String>,
+    /// What the limit is called. With `scope: workspace`, all workflows that name it share it.
+    pub name: String,
+    /// What happens then; `fail` if absent. A whole run can only fail.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    /// `perMs` as a duration, such as `1m`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub per: Option<String>,
+    /// The time that `rate` is about, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub per_ms: Option<u64>,
+    /// How many may begin in the time of `per`, for each key. They are spaced evenly, but for a `burst`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub rate: Option<u32>,
+    /// `workflow` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub scope: Option<WorkflowLimitScope>,
+    /// `timeoutMs` as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long room is waited for at most, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// What becomes of one that finds no room; `queue` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when_full: Option<WorkflowWhenFull>,
+}
+
+impl WorkflowLimit {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> WorkflowLimit {
+        WorkflowLimit { name: name.into(), burst: None, concurrency: None, holds: None, key: None, on_timeout: None, per: None, per_ms: None, rate: None, scope: None, timeout: None, timeout_ms: None, when_full: None }
+    }
+}
+
+setters!(WorkflowLimit { burst [plain u32], concurrency [plain u32], holds [into WorkflowHolds], key [into String], on_timeout [into WorkflowOnTimeout], per [length per_ms], rate [plain u32], scope [into WorkflowLimitScope], timeout [length timeout_ms], when_full [into WorkflowWhenFull] });
+
+/// Who shares a limit of the same name.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowLimitScope {
+    /// The versions of this workflow.
+    #[serde(rename = "workflow")] Workflow,
+    /// All workflows of the workspace that name it.
+    #[serde(rename = "workspace")] Workspace,
+}
+
+words!(WorkflowLimitScope { Workflow "workflow", Workspace "workspace" });
 
 /// The step of a `map`: any step that does something or waits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3122,6 +3385,8 @@ pub struct WorkflowMapStepHttp {
     #[serde(skip_serializing_if = "Option::is_none")] pub fail_on: Option<Vec<WorkflowStatusPattern>>,
     /// Templates allowed.
     #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limits: Option<Vec<WorkflowLimit>>,
     /// `GET` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub method: Option<WorkflowMethod>,
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
@@ -3136,11 +3401,11 @@ pub struct WorkflowMapStepHttp {
 impl WorkflowMapStepHttp {
     /// With what it needs.
     pub fn new(url: impl Into<String>) -> WorkflowMapStepHttp {
-        WorkflowMapStepHttp { url: url.into(), body: None, fail_on: None, headers: None, method: None, retry: None, sign: None, timeout: None, timeout_ms: None }
+        WorkflowMapStepHttp { url: url.into(), body: None, fail_on: None, headers: None, limits: None, method: None, retry: None, sign: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(WorkflowMapStepHttp { body [into Json], fail_on [list WorkflowStatusPattern], headers [into BTreeMap<String, String>], method [into WorkflowMethod], retry [into WorkflowRetry], sign [plain bool], timeout [length timeout_ms] });
+setters!(WorkflowMapStepHttp { body [into Json], fail_on [list WorkflowStatusPattern], headers [into BTreeMap<String, String>], limits [list WorkflowLimit], method [into WorkflowMethod], retry [into WorkflowRetry], sign [plain bool], timeout [length timeout_ms] });
 
 /// Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3151,6 +3416,8 @@ pub struct WorkflowMapStepLlm {
     /// Models to try, in order, when this one fails.
     #[serde(skip_serializing_if = "Option::is_none")] pub fallback_models: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")] pub guardrails: Option<Vec<WorkflowGuardrail>>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limits: Option<Vec<WorkflowLimit>>,
     #[serde(skip_serializing_if = "Option::is_none")] pub max_tokens: Option<u32>,
     /// How many rounds of tool calls are allowed; 10 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub max_tool_rounds: Option<u32>,
@@ -3174,11 +3441,11 @@ pub struct WorkflowMapStepLlm {
 impl WorkflowMapStepLlm {
     /// With what it needs.
     pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = impl Into<WorkflowMessage>>) -> WorkflowMapStepLlm {
-        WorkflowMapStepLlm { model: model.into(), messages: messages.into_iter().map(Into::into).collect(), budget_micros: None, fallback_models: None, guardrails: None, max_tokens: None, max_tool_rounds: None, output_schema: None, response_format: None, retry: None, system_prompt: None, temperature: None, timeout: None, timeout_ms: None, tools: None }
+        WorkflowMapStepLlm { model: model.into(), messages: messages.into_iter().map(Into::into).collect(), budget_micros: None, fallback_models: None, guardrails: None, limits: None, max_tokens: None, max_tool_rounds: None, output_schema: None, response_format: None, retry: None, system_prompt: None, temperature: None, timeout: None, timeout_ms: None, tools: None }
     }
 }
 
-setters!(WorkflowMapStepLlm { budget_micros [plain u64], fallback_models [list String], guardrails [list WorkflowGuardrail], max_tokens [plain u32], max_tool_rounds [plain u32], output_schema [into Json], response_format [into WorkflowResponseFormat], retry [into WorkflowRetry], system_prompt [into String], temperature [plain f64], timeout [length timeout_ms], tools [list WorkflowTool] });
+setters!(WorkflowMapStepLlm { budget_micros [plain u64], fallback_models [list String], guardrails [list WorkflowGuardrail], limits [list WorkflowLimit], max_tokens [plain u32], max_tool_rounds [plain u32], output_schema [into Json], response_format [into WorkflowResponseFormat], retry [into WorkflowRetry], system_prompt [into String], temperature [plain f64], timeout [length timeout_ms], tools [list WorkflowTool] });
 
 /// Sends an event to everyone who waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3242,6 +3509,8 @@ pub struct WorkflowMapStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat_ms: Option<u64>,
     /// What the handler gets as its input; templates allowed. Without it, the run's input.
     #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limits: Option<Vec<WorkflowLimit>>,
     /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub on_code_change: Option<WorkflowOnCodeChange>,
     /// Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away.
@@ -3256,11 +3525,11 @@ pub struct WorkflowMapStepTask {
 impl WorkflowMapStepTask {
     /// With what it needs.
     pub fn new(handler: impl Into<String>) -> WorkflowMapStepTask {
-        WorkflowMapStepTask { handler: handler.into(), config: None, heartbeat: None, heartbeat_ms: None, input: None, on_code_change: None, pin_to_build: None, retry: None, timeout: None, timeout_ms: None }
+        WorkflowMapStepTask { handler: handler.into(), config: None, heartbeat: None, heartbeat_ms: None, input: None, limits: None, on_code_change: None, pin_to_build: None, retry: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(WorkflowMapStepTask { config [into Json], heartbeat [length heartbeat_ms], input [into Json], on_code_change [into WorkflowOnCodeChange], pin_to_build [plain bool], retry [into WorkflowRetry], timeout [length timeout_ms] });
+setters!(WorkflowMapStepTask { config [into Json], heartbeat [length heartbeat_ms], input [into Json], limits [list WorkflowLimit], on_code_change [into WorkflowOnCodeChange], pin_to_build [plain bool], retry [into WorkflowRetry], timeout [length timeout_ms] });
 
 /// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -3431,6 +3700,28 @@ pub enum WorkflowResponseFormat {
 
 words!(WorkflowResponseFormat { Text "text", Json "json" });
 
+/// An event that cancels a run and starts another in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowRestartOn {
+    /// The event's id.
+    pub event_id: String,
+    /// The new run's input; templates over `event` allowed. That of the run it replaces if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// An expression over `event`, the event's data, and the run's `input`; only events for which it is true count.
+    #[serde(rename = "match")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub matching: Option<String>,
+}
+
+impl WorkflowRestartOn {
+    /// With what it needs.
+    pub fn new(event_id: impl Into<String>) -> WorkflowRestartOn {
+        WorkflowRestartOn { event_id: event_id.into(), input: None, matching: None }
+    }
+}
+
+setters!(WorkflowRestartOn { input [into Json], matching [into String] });
+
 /// How often, and after what time, a failed step is tried again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -3455,6 +3746,30 @@ pub enum WorkflowRole {
 }
 
 words!(WorkflowRole { System "system", User "user", Assistant "assistant" });
+
+/// An event that starts a run of the workflow's newest version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStartOn {
+    /// The event's id.
+    pub event_id: String,
+    /// A template over `event`; events that give the same key start one run together.
+    #[serde(skip_serializing_if = "Option::is_none")] pub idempotency_key: Option<String>,
+    /// The run's input; templates over `event` allowed. The event's data if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// An expression over `event`, the event's data; only events for which it is true start a run.
+    #[serde(rename = "match")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub matching: Option<String>,
+}
+
+impl WorkflowStartOn {
+    /// With what it needs.
+    pub fn new(event_id: impl Into<String>) -> WorkflowStartOn {
+        WorkflowStartOn { event_id: event_id.into(), idempotency_key: None, input: None, matching: None }
+    }
+}
+
+setters!(WorkflowStartOn { idempotency_key [into String], input [into Json], matching [into String] });
 
 /// An HTTP status such as `404`, or a class of them such as `5xx`.
 pub type WorkflowStatusPattern = Json;
@@ -3661,6 +3976,8 @@ pub struct WorkflowStepHttp {
     #[serde(skip_serializing_if = "Option::is_none")] pub fail_on: Option<Vec<WorkflowStatusPattern>>,
     /// Templates allowed.
     #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limits: Option<Vec<WorkflowLimit>>,
     /// `GET` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub method: Option<WorkflowMethod>,
     /// Unique in the workflow. `steps.<name>.output` is what it produced.
@@ -3683,11 +4000,11 @@ pub struct WorkflowStepHttp {
 impl WorkflowStepHttp {
     /// With what it needs.
     pub fn new(name: impl Into<String>, url: impl Into<String>) -> WorkflowStepHttp {
-        WorkflowStepHttp { name: name.into(), url: url.into(), after: None, body: None, description: None, fail_on: None, headers: None, method: None, next: None, retry: None, save_as: None, sign: None, timeout: None, timeout_ms: None, when: None }
+        WorkflowStepHttp { name: name.into(), url: url.into(), after: None, body: None, description: None, fail_on: None, headers: None, limits: None, method: None, next: None, retry: None, save_as: None, sign: None, timeout: None, timeout_ms: None, when: None }
     }
 }
 
-setters!(WorkflowStepHttp { after [list String], body [into Json], description [into String], fail_on [list WorkflowStatusPattern], headers [into BTreeMap<String, String>], method [into WorkflowMethod], next [into String], retry [into WorkflowRetry], save_as [into String], sign [plain bool], timeout [length timeout_ms], when [into String] });
+setters!(WorkflowStepHttp { after [list String], body [into Json], description [into String], fail_on [list WorkflowStatusPattern], headers [into BTreeMap<String, String>], limits [list WorkflowLimit], method [into WorkflowMethod], next [into String], retry [into WorkflowRetry], save_as [into String], sign [plain bool], timeout [length timeout_ms], when [into String] });
 
 /// Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3701,6 +4018,8 @@ pub struct WorkflowStepLlm {
     /// Models to try, in order, when this one fails.
     #[serde(skip_serializing_if = "Option::is_none")] pub fallback_models: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")] pub guardrails: Option<Vec<WorkflowGuardrail>>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limits: Option<Vec<WorkflowLimit>>,
     #[serde(skip_serializing_if = "Option::is_none")] pub max_tokens: Option<u32>,
     /// How many rounds of tool calls are allowed; 10 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub max_tool_rounds: Option<u32>,
@@ -3732,11 +4051,11 @@ pub struct WorkflowStepLlm {
 impl WorkflowStepLlm {
     /// With what it needs.
     pub fn new(name: impl Into<String>, model: impl Into<String>, messages: impl IntoIterator<Item = impl Into<WorkflowMessage>>) -> WorkflowStepLlm {
-        WorkflowStepLlm { name: name.into(), model: model.into(), messages: messages.into_iter().map(Into::into).collect(), after: None, budget_micros: None, description: None, fallback_models: None, guardrails: None, max_tokens: None, max_tool_rounds: None, next: None, output_schema: None, response_format: None, retry: None, save_as: None, system_prompt: None, temperature: None, timeout: None, timeout_ms: None, tools: None, when: None }
+        WorkflowStepLlm { name: name.into(), model: model.into(), messages: messages.into_iter().map(Into::into).collect(), after: None, budget_micros: None, description: None, fallback_models: None, guardrails: None, limits: None, max_tokens: None, max_tool_rounds: None, next: None, output_schema: None, response_format: None, retry: None, save_as: None, system_prompt: None, temperature: None, timeout: None, timeout_ms: None, tools: None, when: None }
     }
 }
 
-setters!(WorkflowStepLlm { after [list String], budget_micros [plain u64], description [into String], fallback_models [list String], guardrails [list WorkflowGuardrail], max_tokens [plain u32], max_tool_rounds [plain u32], next [into String], output_schema [into Json], response_format [into WorkflowResponseFormat], retry [into WorkflowRetry], save_as [into String], system_prompt [into String], temperature [plain f64], timeout [length timeout_ms], tools [list WorkflowTool], when [into String] });
+setters!(WorkflowStepLlm { after [list String], budget_micros [plain u64], description [into String], fallback_models [list String], guardrails [list WorkflowGuardrail], limits [list WorkflowLimit], max_tokens [plain u32], max_tool_rounds [plain u32], next [into String], output_schema [into Json], response_format [into WorkflowResponseFormat], retry [into WorkflowRetry], save_as [into String], system_prompt [into String], temperature [plain f64], timeout [length timeout_ms], tools [list WorkflowTool], when [into String] });
 
 /// Does one step for every item of a list, in parallel; the results are in the items' order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3893,6 +4212,8 @@ pub struct WorkflowStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat_ms: Option<u64>,
     /// What the handler gets as its input; templates allowed. Without it, the run's input.
     #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limits: Option<Vec<WorkflowLimit>>,
     /// Unique in the workflow. `steps.<name>.output` is what it produced.
     pub name: String,
     /// In a written sequence: the step to go on with, further down, or `end`.
@@ -3915,11 +4236,11 @@ pub struct WorkflowStepTask {
 impl WorkflowStepTask {
     /// With what it needs.
     pub fn new(name: impl Into<String>, handler: impl Into<String>) -> WorkflowStepTask {
-        WorkflowStepTask { name: name.into(), handler: handler.into(), after: None, config: None, description: None, heartbeat: None, heartbeat_ms: None, input: None, next: None, on_code_change: None, pin_to_build: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+        WorkflowStepTask { name: name.into(), handler: handler.into(), after: None, config: None, description: None, heartbeat: None, heartbeat_ms: None, input: None, limits: None, next: None, on_code_change: None, pin_to_build: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
     }
 }
 
-setters!(WorkflowStepTask { after [list String], config [into Json], description [into String], heartbeat [length heartbeat_ms], input [into Json], next [into String], on_code_change [into WorkflowOnCodeChange], pin_to_build [plain bool], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+setters!(WorkflowStepTask { after [list String], config [into Json], description [into String], heartbeat [length heartbeat_ms], input [into Json], limits [list WorkflowLimit], next [into String], on_code_change [into WorkflowOnCodeChange], pin_to_build [plain bool], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
 
 /// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -4059,6 +4380,21 @@ impl WorkflowTool {
 }
 
 setters!(WorkflowTool { description [into String], handler [into String], parameters [into Json], workflow [into String] });
+
+/// What becomes of a run that finds no room.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowWhenFull {
+    /// The run waits for room.
+    #[serde(rename = "queue")] Queue,
+    /// The run is cancelled before it begins.
+    #[serde(rename = "skip")] Skip,
+    /// The run takes the place of the one that has had room longest, which is cancelled.
+    #[serde(rename = "replace")] Replace,
+    /// The run is not started, and whoever asked is told so.
+    #[serde(rename = "refuse")] Refuse,
+}
+
+words!(WorkflowWhenFull { Queue "queue", Skip "skip", Replace "replace", Refuse "refuse" });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -4229,6 +4565,8 @@ pub mod code {
     pub const RUN_FAILED: &str = "RUN_FAILED";
     /// The run that was to answer was cancelled.
     pub const RUN_CANCELLED: &str = "RUN_CANCELLED";
+    /// There is no room under a limit of the workflow whose `whenFull` is `refuse`. The run was not started; try again later.
+    pub const LIMIT_FULL: &str = "LIMIT_FULL";
     /// Too many requests with this key. Try again after `Retry-After`.
     pub const RATE_LIMITED: &str = "RATE_LIMITED";
     /// The workspace has as much of something as it may. `current` names the quota and both figures; an admin of the default workspace changes it with `PATCH /workspaces/{workspace}`.

@@ -12,8 +12,8 @@ use crate::client::WorkflowRef;
 use crate::length::Length;
 use crate::step;
 use crate::wire::{
-    self, Json, WorkflowHook, WorkflowMapStep, WorkflowMessage, WorkflowOnCodeChange, WorkflowRetry,
-    WorkflowStep,
+    self, Json, WorkflowCancelOn, WorkflowHook, WorkflowMapStep, WorkflowMessage, WorkflowOnCodeChange,
+    WorkflowRestartOn, WorkflowRetry, WorkflowStartOn, WorkflowStep,
 };
 
 /// A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph.
@@ -24,6 +24,24 @@ use crate::wire::{
 pub struct Workflow<I = Json, O = Json> {
     document: wire::Workflow,
     types: PhantomData<fn(I) -> O>,
+}
+
+impl From<&str> for WorkflowStartOn {
+    fn from(event_id: &str) -> WorkflowStartOn {
+        WorkflowStartOn::new(event_id)
+    }
+}
+
+impl From<&str> for WorkflowCancelOn {
+    fn from(event_id: &str) -> WorkflowCancelOn {
+        WorkflowCancelOn::new(event_id)
+    }
+}
+
+impl From<&str> for WorkflowRestartOn {
+    fn from(event_id: &str) -> WorkflowRestartOn {
+        WorkflowRestartOn::new(event_id)
+    }
 }
 
 impl From<&str> for WorkflowHook {
@@ -67,6 +85,25 @@ impl<I, O> Workflow<I, O> {
     /// A JSON Schema that every run's input must satisfy.
     pub fn input_schema(self, schema: impl Into<Json>) -> Self {
         self.with(|document| document.input_schema(schema))
+    }
+
+    /// An event that starts runs of the newest version: its id, or a [`WorkflowStartOn`] with a condition, an input and a key.
+    pub fn start_on(mut self, event: impl Into<WorkflowStartOn>) -> Self {
+        self.document.start_on.get_or_insert_default().push(event.into());
+        self
+    }
+
+    /// An event that cancels a run, wherever it is: its id, or a [`WorkflowCancelOn`] with a condition.
+    pub fn cancel_on(mut self, event: impl Into<WorkflowCancelOn>) -> Self {
+        self.document.cancel_on.get_or_insert_default().push(event.into());
+        self
+    }
+
+    /// An event that cancels a run and starts another in its place: its id, or a [`WorkflowRestartOn`] with a condition and an
+    /// input.
+    pub fn restart_on(mut self, event: impl Into<WorkflowRestartOn>) -> Self {
+        self.document.restart_on.get_or_insert_default().push(event.into());
+        self
     }
 
     /// How long a whole run may take.

@@ -1,4 +1,4 @@
-import { handler, workflow } from "abide";
+import { handler, workflow } from "abide-sdk";
 
 export interface Order {
   id: number;

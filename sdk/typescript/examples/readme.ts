@@ -1,4 +1,4 @@
-import { Client, Worker, handler, workflow } from "abide";
+import { Client, Worker, handler, workflow } from "abide-sdk";
 
 const fulfil = handler<{ id: number }, string>("fulfil-order", async (ctx, order) => {
   const parcel = await ctx.run("pack", () => `parcel of order ${order.id}`);

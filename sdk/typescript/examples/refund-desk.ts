@@ -1,5 +1,5 @@
 // A refund desk: an order that is asked back, cooled off, returned or withdrawn, approved, paid and put back on the shelf.
-import { type Context, handler, workflow } from "abide";
+import { type Context, handler, workflow } from "abide-sdk";
 
 export interface Line {
   sku: string;

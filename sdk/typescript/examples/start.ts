@@ -1,4 +1,4 @@
-import { Client } from "abide";
+import { Client } from "abide-sdk";
 
 import { orders } from "./order.js";
 

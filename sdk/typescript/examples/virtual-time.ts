@@ -1,5 +1,5 @@
-import { handler, workflow } from "abide";
-import { TestServer } from "abide/testing";
+import { handler, workflow } from "abide-sdk";
+import { TestServer } from "abide-sdk/testing";
 
 const remind = handler<{ days: number }, string>("remind", async (ctx, { days }) => {
   await ctx.sleep("rest", `${days}d`);

@@ -1,4 +1,4 @@
-import { Worker } from "abide";
+import { Worker } from "abide-sdk";
 
 import { fulfil } from "./order.js";
 

@@ -51,6 +51,10 @@ interface Fields {
   onTimeout?: Jump;
   onReject?: Jump;
   onFailure?: Fields;
+  startOn?: Fields[];
+  cancelOn?: Fields[];
+  restartOn?: Fields[];
+  eventId?: string;
   onCancel?: Fields;
   retry?: RetryFields;
   defaultRetry?: RetryFields;
@@ -114,6 +118,12 @@ export function problems(document: object): WorkflowProblem[] {
   for (const hook of ["onFailure", "onCancel"] as const) {
     retry(`/${hook}/retry`, fields[hook]?.retry, tell);
     if (fields[hook]) length(`/${hook}`, fields[hook], "timeout", tell);
+  }
+  for (const on of ["startOn", "cancelOn", "restartOn"] as const) {
+    fields[on]?.forEach(({ eventId }, index) => {
+      const message = "there are no templates here: this text is taken as it stands";
+      if (eventId?.includes("{{")) tell(`/${on}/${index}/eventId`, "BAD_TEMPLATE", message);
+    });
   }
   steps.forEach((step, at) => {
     const place = `/steps/${at}`;

@@ -315,10 +315,11 @@ export class Context<I = unknown> {
     name: string,
     eventId: string,
     data?: unknown,
-    options: Omit<SendOptions, "idempotencyKey" | "dryRun"> = {},
+    options: Omit<SendOptions, "idempotencyKey" | "dryRun" | "leaseToken"> = {},
   ): Promise<EventSent> {
+    const { leaseToken } = this.task;
     const idempotencyKey = this.idempotencyKey(name);
-    return this.run(name, () => this.client.notify(eventId, data, { ...options, idempotencyKey }));
+    return this.run(name, () => this.client.notify(eventId, data, { ...options, idempotencyKey, leaseToken }));
   }
 
   /**

@@ -1,5 +1,5 @@
 /**
- * What can go wrong, as types. The server's refusals have a stable `code`; `docs/errors.md` lists them all.
+ * What can go wrong, as types. The server's refusals have a stable `code`; `docs/reference/errors.md` lists them all.
  */
 import type { Finding, Json, Problem as Body, ProblemCode, Run } from "./wire.js";
 

@@ -2,7 +2,7 @@
  * A server for tests: a process of its own, a store that is thrown away, and time that passes when you say so.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -20,7 +20,7 @@ export interface TestServerOptions {
   bin?: string;
   /** Go by the machine's clock, not by one that the test moves. */
   realTime?: boolean;
-  /** More arguments for `abide serve`. */
+  /** More arguments for `abide serve`. With `--auth required`, `client` has the first key of the store. */
   args?: string[];
   /** More of the environment for it, such as secrets. */
   env?: Record<string, string>;
@@ -29,6 +29,8 @@ export interface TestServerOptions {
 /** How long workers may take for what they have, in real time. */
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 2;
+/** Where the server leaves the first key of a store that has none. */
+const FIRST_KEY = "abide.db.admin-key";
 
 export class TestServer {
   readonly client: Client;
@@ -40,7 +42,7 @@ export class TestServer {
     private readonly directory: string,
     private readonly options: TestServerOptions,
   ) {
-    this.client = new Client({ url });
+    this.client = this.firstClient();
   }
 
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
@@ -49,9 +51,15 @@ export class TestServer {
     return new TestServer(url, process, directory, options);
   }
 
-  /** A worker that works until the server is closed. */
-  worker(options: Omit<WorkerOptions, "client">): Worker {
-    const worker = new Worker({ client: new Client({ url: this.url }), pollMs: 5_000, drainMs: 1_000, ...options });
+  /** A client with the first key of the store, if keys are needed. */
+  private firstClient(): Client {
+    const key = join(this.directory, FIRST_KEY);
+    return new Client({ url: this.url, ...(existsSync(key) ? { apiKey: readFileSync(key, "utf8").trim() } : {}) });
+  }
+
+  /** A worker that works until the server is closed; with a client of its own, if one is given. */
+  worker(options: WorkerOptions): Worker {
+    const worker = new Worker({ client: this.firstClient(), pollMs: 5_000, drainMs: 1_000, ...options });
     this.workers.push(worker);
     worker.start().catch((error: unknown) => console.error(String(error)));
     return worker;

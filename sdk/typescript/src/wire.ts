@@ -490,18 +490,34 @@ export interface StoredEventList {
 
 /** Whom an event woke. */
 export interface EventSent {
-  /** The event is stored, and on its way to more waiters than one round has room for. They take it by themselves, after a restart too; there is no need to send it again. */
+  /** The event is stored, and on its way to more waiters, or to more runs that it starts, than one round has room for. That goes on by itself, after a restart too; there is no need to send it again. */
   delivering: boolean;
   dryRun: boolean;
   /** Null for a dry run. */
   id: string | null;
   /** For whom: `everyone`, or the run it was sent to. Null: it was not stored. */
   keptFor: string | null;
+  /** What it started, by the `startOn` of workflows, before this answer was given; with `dryRun`: what it would start. */
+  started: EventStart[];
   /** The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event. */
   stored: boolean;
   /** The waits that took it before this answer was given. */
   waiters: Woken[];
 }
+
+/** What an event started, was to start, or would start. */
+export interface EventStart {
+  outcome: EventStartOutcome;
+  /** Why there is no run. */
+  problem?: StartProblem | null;
+  /** The run, if there is one. */
+  runId?: string | null;
+  version: string;
+  /** The workflow's name. */
+  workflow: string;
+}
+
+export type EventStartOutcome = "started" | "repeated" | "refused" | "wouldStart";
 
 /** Why a step or a run failed. */
 export interface Failure {
@@ -596,7 +612,7 @@ export interface JournalWait {
   asked: string | null;
   /** Of an event: which one, and when it was received. */
   event?: TakenEvent | null;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
   payload: Json;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
@@ -622,6 +638,14 @@ export interface KeyList {
   data: Key[];
   /** Give it as `cursor` to get what follows; null at the end. */
   nextCursor: string | null;
+}
+
+/** A limit that room is asked of. */
+export interface LimitAsk {
+  id: string;
+  /** Empty where the limit has no keys. */
+  key: string;
+  name: string;
 }
 
 /** A resume URL. */
@@ -690,6 +714,13 @@ export type ListensFor = {
   /** What the journal holds. */
   recorded: string;
   type: "code";
+} | {
+  limits: LimitAsk[];
+  /** 0 to 9. A level counts as much as a minute of waiting. */
+  priority: number;
+  type: "capacity";
+  /** The limit in whose line it stands: one that had no room. */
+  waitsUnder?: string | null;
 };
 
 /** A line of a run's log. */
@@ -746,7 +777,7 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPT
 
 /** One reason why a run does not fit another version. */
 export interface Misfit {
-  /** Stable; see `docs/definitions.md`. */
+  /** Stable; see `docs/reference/definitions.md`. */
   code: string;
   reason: string;
   /** The step it is about. */
@@ -911,7 +942,7 @@ export interface Quotas {
   webhooks?: number | null;
 }
 
-/** A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`. */
+/** A record of a run's history. Its `type` says which further fields it has; see `docs/reference/histories.md`. */
 export interface HistoryRecord {
   by: string;
   /** A completed step went on because its wait had ended. */
@@ -939,6 +970,14 @@ export interface HistoryRecordList {
 export interface RefusedRun {
   problem: Problem;
   runId: string;
+}
+
+/** A start on an event that was refused. */
+export interface RefusedStart {
+  at: string;
+  code: string;
+  detail: string;
+  event: string;
 }
 
 export interface RefusedWaitpoint {
@@ -997,13 +1036,13 @@ export interface Resumed {
   /** PENDING where an approval needs more votes. */
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   /** The `kind`. */
-  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
   waitpointId: string;
 }
 
 /** A wait of a handler that is over. */
 export interface ResumedBy {
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
   name: string;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
@@ -1032,11 +1071,13 @@ export interface Run {
   input: Json;
   /** Of a completed run. */
   output?: Json;
-  /** The run that started this one. */
+  /** The run that started this one, or sent the event that it was started on. */
   parentRunId?: string | null;
   /** A pause is asked for, or in effect. */
   pausing: boolean;
   startedAt?: string | null;
+  /** The event that it was started on, by the `startOn` of its workflow. */
+  startedOn?: StartedOn | null;
   state: Record<string, Json>;
   status: "PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
   steps: Step[];
@@ -1079,7 +1120,7 @@ export interface RunFilter {
   tag?: string | null;
   version?: string | null;
   /** Runs with an open wait of this kind. */
-  waitsFor?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  waitsFor?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
 }
 
 /** A run in a list. */
@@ -1140,13 +1181,15 @@ export interface ScheduleList {
 export interface SendEvent {
   /** To everyone who waits, or only to the one who has waited longest. */
   delivery?: "all" | "one";
-  /** Only say whom it would wake. */
+  /** Only say whom it would wake, and what it would start. */
   dryRun?: boolean;
   /** Null if absent. */
   eventData?: Json;
   eventId: string;
   /** As the header `Idempotency-Key`. */
   idempotencyKey?: string | null;
+  /** Of the task whose handler sends it. The event is sent only while the task is leased to it, and stands in the history of its run; the same request again under its idempotency key is answered later, too. */
+  leaseToken?: string | null;
   /** Only to this run. */
   workflowRunId?: string | null;
 }
@@ -1215,6 +1258,28 @@ export interface Spent {
   unpricedCalls: number;
 }
 
+export type StartOutcome = "created" | "repeated" | "refused";
+
+/** Why an event started no run. */
+export interface StartProblem {
+  /** Stable; what a program may rely on. */
+  code: string;
+  detail: string;
+}
+
+/** What became of one of many starts. */
+export interface StartResult {
+  /** The run, unless the start was refused. */
+  id?: string | null;
+  /** The place of the start in the request, from 0. */
+  index: number;
+  outcome: StartOutcome;
+  /** Why the start was refused. Its places are in the start, not in the whole request. */
+  problem?: Problem | null;
+  /** Where the run can be seen. */
+  url?: string | null;
+}
+
 export interface StartRun {
   /** Which version of which workflow; or give `name`. */
   definitionId?: string | null;
@@ -1230,11 +1295,54 @@ export interface StartRun {
   version?: string | null;
 }
 
+export interface StartRuns {
+  runs: StartRun[];
+}
+
+/** The event that a run was started on. */
+export interface StartedOn {
+  /** The event's own number. */
+  event: string;
+  eventId: string;
+}
+
+/** A workflow that an event starts. */
+export interface StartedOnEvent {
+  eventId: string;
+  /** The last start that was refused. */
+  lastRefused?: RefusedStart | null;
+  /** The condition that an event must satisfy. */
+  match?: string | null;
+  /** The newest version of the workflow. */
+  version: string;
+  /** The workflow's name. */
+  workflow: string;
+}
+
+/** A part of a list. */
+export interface StartedOnEventList {
+  data: StartedOnEvent[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
 /** A run that was started. */
 export interface StartedRun {
   id: string;
   /** Where the run can be seen. */
   url: string;
+}
+
+/** What became of many starts. */
+export interface StartedRuns {
+  /** How many runs were started. */
+  created: number;
+  /** How many starts were refused. */
+  refused: number;
+  /** How many starts were carried out before, under the same idempotency key. */
+  repeated: number;
+  /** In the order of the starts. */
+  results: StartResult[];
 }
 
 /** An HTTP status such as `404`, or a class of them such as `5xx`. */
@@ -1280,7 +1388,7 @@ export interface StepCall {
   /** Why it failed, or why its last attempt did. */
   error?: string | null;
   /** `RUN`, or the kind of its wait. */
-  kind: "RUN" | "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  kind: "RUN" | "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
   name: string;
   /** When it began. Of a RUN: the earliest instant at which its last attempt can have begun. */
   startedAt?: string | null;
@@ -1608,7 +1716,7 @@ export interface VoteLink {
 
 export interface WaitCount {
   count: number;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
   /** There are more than were counted. */
   more: boolean;
 }
@@ -1638,7 +1746,7 @@ export interface WaitingFor {
   /** Of a CHILD: the run that is waited for. */
   childRunId?: string | null;
   /** Of a wait its kind; `WORKER` of a task whose handler no worker has. */
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "WORKER";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY" | "WORKER";
   /** What is waited for, in a sentence. */
   sentence: string;
   since: string;
@@ -1664,7 +1772,7 @@ export interface Waitpoint {
   /** The `runId`. */
   flowRunId?: string | null;
   id: string;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
   /** Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one. */
   links?: ApprovalLink[];
   listensFor: ListensFor;
@@ -1688,7 +1796,7 @@ export interface Waitpoint {
   /** Absent: the run's delayed start. */
   stepName?: string | null;
   /** The `kind`. */
-  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
 }
 
 /** What narrows a list of waitpoints. */
@@ -1699,7 +1807,7 @@ export interface WaitpointFilter {
   dueBefore?: string | null;
   /** Waits for this event id. */
   eventId?: string | null;
-  kind?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  kind?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "CAPACITY";
   runId?: string | null;
   /** Waits for this signal type. */
   signalType?: string | null;
@@ -1798,6 +1906,8 @@ export interface WorkerList {
 export interface Workflow {
   /** What all calls to models of a run together may cost, in millionths of the currency of the price table. */
   budgetMicros?: number | null;
+  /** Events that cancel a run, wherever it is. */
+  cancelOn?: WorkflowCancelOn[] | null;
   /** The retry policy of steps that have none of their own. */
   defaultRetry?: WorkflowRetry | null;
   description?: string | null;
@@ -1805,6 +1915,8 @@ export interface Workflow {
   inputSchema?: Json;
   /** Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
   keepHeaders?: string[] | null;
+  /** Limits of the runs of this workflow: how many may be at work at once, and how many may begin in a time. */
+  limits?: WorkflowLimit[] | null;
   /** What the workflow is called; runs are started by it. */
   name: string;
   /** Called when a run was cancelled, in a run of its own. */
@@ -1817,6 +1929,12 @@ export interface Workflow {
   output?: Json;
   /** Whether a task stays with the build that took it first, for tasks that do not say so themselves. */
   pinToBuild?: boolean | null;
+  /** Which of several runs that wait for the same room gets it first: 0 (if absent) to 9, or a template that gives it. */
+  priority?: Json;
+  /** Events that cancel a run and start another of the newest version in its place. */
+  restartOn?: WorkflowRestartOn[] | null;
+  /** Events that start runs, each when it is received. Those of the newest version count. */
+  startOn?: WorkflowStartOn[] | null;
   steps: WorkflowStep[];
   /** `timeoutMs` as a duration, such as `2d 4h` or `PT30M`. */
   timeout?: string | null;
@@ -1824,6 +1942,14 @@ export interface Workflow {
   timeoutMs?: number | null;
   /** Definitions are immutable: change the version to change a workflow. A run keeps the version it began with. */
   version?: string;
+}
+
+/** An event that cancels a run. */
+export interface WorkflowCancelOn {
+  /** The event's id. */
+  eventId: string;
+  /** An expression over `event`, the event's data, and the run's `input`; only events for which it is true count. */
+  match?: string | null;
 }
 
 export type WorkflowFanOut = "all" | "one";
@@ -1845,6 +1971,9 @@ export type WorkflowGuardrail = {
   type: "confidence_threshold";
 };
 
+/** How long room under a limit is kept. */
+export type WorkflowHolds = "work" | "run";
+
 /** A handler that is called when a run has ended, with what became of it: `{run, input, state, error}`. */
 export interface WorkflowHook {
   /** Settings for the handler; templates allowed, over the `input` that the handler gets. */
@@ -1858,6 +1987,39 @@ export interface WorkflowHook {
   /** How long one attempt may work, in milliseconds; waiting does not count. */
   timeoutMs?: number | null;
 }
+
+/** A limit: room for so many at once (`concurrency`), so many in a time (`rate`), or both. Who finds no room waits for it. */
+export interface WorkflowLimit {
+  /** How many may begin at once after a quiet time; 1 if absent. */
+  burst?: number | null;
+  /** How many may have room at the same time, for each key. */
+  concurrency?: number | null;
+  /** How long room is kept; `work` if absent. */
+  holds?: WorkflowHolds | null;
+  /** Each value of this template has room of its own, such as `{{ input.account }}`; without it, all share one. */
+  key?: string | null;
+  /** What the limit is called. With `scope: workspace`, all workflows that name it share it. */
+  name: string;
+  /** What happens then; `fail` if absent. A whole run can only fail. */
+  onTimeout?: WorkflowOnTimeout | null;
+  /** `perMs` as a duration, such as `1m`. */
+  per?: string | null;
+  /** The time that `rate` is about, in milliseconds. */
+  perMs?: number | null;
+  /** How many may begin in the time of `per`, for each key. They are spaced evenly, but for a `burst`. */
+  rate?: number | null;
+  /** `workflow` if absent. */
+  scope?: WorkflowLimitScope | null;
+  /** `timeoutMs` as a duration. */
+  timeout?: string | null;
+  /** How long room is waited for at most, in milliseconds. */
+  timeoutMs?: number | null;
+  /** What becomes of one that finds no room; `queue` if absent. */
+  whenFull?: WorkflowWhenFull | null;
+}
+
+/** Who shares a limit of the same name. */
+export type WorkflowLimitScope = "workflow" | "workspace";
 
 /** The step of a `map`: any step that does something or waits. */
 export type WorkflowMapStep = WorkflowMapStepTask | WorkflowMapStepWait | WorkflowMapStepExternalEvent | WorkflowMapStepWaitForEvent | WorkflowMapStepWebhook | WorkflowMapStepLlm | WorkflowMapStepHttp | WorkflowMapStepNotify | WorkflowMapStepSubWorkflow;
@@ -1882,6 +2044,8 @@ export interface WorkflowMapStepHttp {
   failOn?: WorkflowStatusPattern[] | null;
   /** Templates allowed. */
   headers?: Record<string, string> | null;
+  /** Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time. */
+  limits?: WorkflowLimit[] | null;
   /** `GET` if absent. */
   method?: WorkflowMethod | null;
   retry?: WorkflowRetry | null;
@@ -1901,6 +2065,8 @@ export interface WorkflowMapStepLlm {
   /** Models to try, in order, when this one fails. */
   fallbackModels?: string[] | null;
   guardrails?: WorkflowGuardrail[] | null;
+  /** Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time. */
+  limits?: WorkflowLimit[] | null;
   maxTokens?: number | null;
   /** How many rounds of tool calls are allowed; 10 if absent. */
   maxToolRounds?: number | null;
@@ -1962,6 +2128,8 @@ export interface WorkflowMapStepTask {
   heartbeatMs?: number | null;
   /** What the handler gets as its input; templates allowed. Without it, the run's input. */
   input?: Json;
+  /** Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time. */
+  limits?: WorkflowLimit[] | null;
   /** What becomes of it when its code does not fit what it has recorded; `wait` if absent. */
   onCodeChange?: WorkflowOnCodeChange | null;
   /** Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away. */
@@ -2064,6 +2232,16 @@ export interface WorkflowRespond {
 
 export type WorkflowResponseFormat = "text" | "json";
 
+/** An event that cancels a run and starts another in its place. */
+export interface WorkflowRestartOn {
+  /** The event's id. */
+  eventId: string;
+  /** The new run's input; templates over `event` allowed. That of the run it replaces if absent. */
+  input?: Json;
+  /** An expression over `event`, the event's data, and the run's `input`; only events for which it is true count. */
+  match?: string | null;
+}
+
 /** How often, and after what time, a failed step is tried again. */
 export interface WorkflowRetry {
   /** The initial back-off, before the second try, in milliseconds; 1000 if absent. Back-off has full jitter. */
@@ -2077,6 +2255,18 @@ export interface WorkflowRetry {
 }
 
 export type WorkflowRole = "system" | "user" | "assistant";
+
+/** An event that starts a run of the workflow's newest version. */
+export interface WorkflowStartOn {
+  /** The event's id. */
+  eventId: string;
+  /** A template over `event`; events that give the same key start one run together. */
+  idempotencyKey?: string | null;
+  /** The run's input; templates over `event` allowed. The event's data if absent. */
+  input?: Json;
+  /** An expression over `event`, the event's data; only events for which it is true start a run. */
+  match?: string | null;
+}
 
 /** An HTTP status such as `404`, or a class of them such as `5xx`. */
 export type WorkflowStatusPattern = number | "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
@@ -2183,6 +2373,8 @@ export interface WorkflowStepHttp {
   failOn?: WorkflowStatusPattern[] | null;
   /** Templates allowed. */
   headers?: Record<string, string> | null;
+  /** Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time. */
+  limits?: WorkflowLimit[] | null;
   /** `GET` if absent. */
   method?: WorkflowMethod | null;
   /** Unique in the workflow. `steps.<name>.output` is what it produced. */
@@ -2213,6 +2405,8 @@ export interface WorkflowStepLlm {
   /** Models to try, in order, when this one fails. */
   fallbackModels?: string[] | null;
   guardrails?: WorkflowGuardrail[] | null;
+  /** Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time. */
+  limits?: WorkflowLimit[] | null;
   maxTokens?: number | null;
   /** How many rounds of tool calls are allowed; 10 if absent. */
   maxToolRounds?: number | null;
@@ -2355,6 +2549,8 @@ export interface WorkflowStepTask {
   heartbeatMs?: number | null;
   /** What the handler gets as its input; templates allowed. Without it, the run's input. */
   input?: Json;
+  /** Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time. */
+  limits?: WorkflowLimit[] | null;
   /** Unique in the workflow. `steps.<name>.output` is what it produced. */
   name: string;
   /** In a written sequence: the step to go on with, further down, or `end`. */
@@ -2472,6 +2668,9 @@ export interface WorkflowTool {
   workflow?: string | null;
 }
 
+/** What becomes of a run that finds no room. */
+export type WorkflowWhenFull = "queue" | "skip" | "replace" | "refuse";
+
 export interface Workspace {
   createdAt: string;
   id: string;
@@ -2491,4 +2690,4 @@ export interface WorkspaceList {
   nextCursor: string | null;
 }
 
-export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "RUN_NOT_WAITING" | "RUN_DOES_NOT_FIT" | "RUN_BUSY" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "PINNED_TO_BUILD" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "INVALID_CONTENT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "RUN_NOT_WAITING" | "RUN_DOES_NOT_FIT" | "RUN_BUSY" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "PINNED_TO_BUILD" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "INVALID_CONTENT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "LIMIT_FULL" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";

@@ -43,6 +43,7 @@ export class Workflow<I = unknown, O = wire.Json> implements AnyWorkflow {
   declare readonly types: { input: I; output: O };
   private readonly steps: AnyStep[] = [];
   private readonly hooks: { onFailure?: object; onCancel?: object } = {};
+  private readonly events: { startOn?: object[]; cancelOn?: object[]; restartOn?: object[] } = {};
 
   constructor(
     readonly name: string,
@@ -58,6 +59,24 @@ export class Workflow<I = unknown, O = wire.Json> implements AnyWorkflow {
   /** The handler that is called when a run was cancelled. */
   onCancel(handler: string | Handles, options: HookOptions = {}): this {
     this.hooks.onCancel = hook(handler, options);
+    return this;
+  }
+
+  /** An event that starts runs of the newest version. */
+  startOn(eventId: string, options: Omit<wire.WorkflowStartOn, "eventId"> = {}): this {
+    (this.events.startOn ??= []).push({ eventId, ...options });
+    return this;
+  }
+
+  /** An event that cancels a run, wherever it is. */
+  cancelOn(eventId: string, options: Omit<wire.WorkflowCancelOn, "eventId"> = {}): this {
+    (this.events.cancelOn ??= []).push({ eventId, ...options });
+    return this;
+  }
+
+  /** An event that cancels a run and starts another in its place. */
+  restartOn(eventId: string, options: Omit<wire.WorkflowRestartOn, "eventId"> = {}): this {
+    (this.events.restartOn ??= []).push({ eventId, ...options });
     return this;
   }
 
@@ -178,7 +197,7 @@ export class Workflow<I = unknown, O = wire.Json> implements AnyWorkflow {
   /** The document as it stands, unchecked. */
   toJSON(): wire.Workflow {
     const { timeout, ...fields } = this.fields;
-    return { name: this.name, ...fields, ...field("timeout", timeout), ...this.hooks, steps: this.steps } as unknown as wire.Workflow;
+    return { name: this.name, ...fields, ...field("timeout", timeout), ...this.events, ...this.hooks, steps: this.steps } as unknown as wire.Workflow;
   }
 
   private add(type: string, name: string, fields: object): this {

@@ -33,7 +33,7 @@ export async function failure(server: TestServer, run: RunHandle): Promise<wire.
   return { ...(error as wire.Failure), attempts: steps[0]?.attempt ?? 0 };
 }
 
-const codeOf = (work: Promise<unknown>): Promise<string> =>
+export const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => "none",
     (error: unknown) => (error instanceof Problem ? error.code : String(error)),
@@ -98,6 +98,70 @@ export const scenarios: Record<string, Scenario> = {
     const again = await client.start("one", { a: 1, b: 1 }, key);
     const otherInput = await codeOf(client.start("one", { a: 1, b: 2 }, key));
     return { output, sameRun: first.id === again.id, otherInput };
+  },
+
+  "start many": async ({ client }) => {
+    const inputSchema = { type: "object", properties: { n: { type: "integer" } } };
+    await client.deploy(workflow("many", { inputSchema }).sleep("nap", "1h"));
+    const inputs = [{ n: 1 }, { n: "two" }, { n: 3 }];
+    const first = await client.startMany("many", inputs, { idempotencyKey: "night" });
+    const again = await client.startMany("many", inputs, { idempotencyKey: "night" });
+    const ids = (started: wire.StartedRuns) => started.results.flatMap(({ id }) => id ?? []);
+    return {
+      outcomes: first.results.map(({ outcome }) => outcome),
+      code: first.results[1]?.problem?.code,
+      again: again.results.map(({ outcome }) => outcome),
+      sameRuns: ids(first).join() === ids(again).join(),
+      inputs: await Promise.all(ids(first).map(async (id) => (await client.runs.find(id)).input)),
+    };
+  },
+
+  "start on an event": async (server) => {
+    const { client } = server;
+    server.worker({ handlers: { sync: (_ctx: Context, input: unknown) => input } });
+    const flow = workflow("sync").startOn("account.changed", {
+      match: 'event.region == "EU"',
+      input: { account: "{{ event.id }}" },
+      idempotencyKey: "{{ event.id }}",
+    });
+    await client.deploy(flow.task("work", "sync"));
+    const data = { region: "EU", id: 7 };
+    const dry = await client.notify("account.changed", data, { dryRun: true });
+    const first = await client.notify("account.changed", data);
+    const again = await client.notify("account.changed", data);
+    const other = await client.notify("account.changed", { region: "US", id: 7 });
+    const outcomes = ({ started }: wire.EventSent) => started.map(({ outcome }) => outcome);
+    const run = first.started[0]?.runId ?? "";
+    return {
+      dryRun: outcomes(dry),
+      first: outcomes(first),
+      again: outcomes(again),
+      sameRun: again.started[0]?.runId === run,
+      other: outcomes(other),
+      output: (await client.runs.wait(run)).output,
+    };
+  },
+
+  "cancel on an event": async (server) => {
+    const { client } = server;
+    const match = "event.id == input.account";
+    const flow = workflow("sync")
+      .cancelOn("account.closed", { match })
+      .restartOn("account.moved", { match, input: { account: "{{ event.to }}" } })
+      .sleep("nap", "1h");
+    await client.deploy(flow);
+    const first = await client.start("sync", { account: 7 });
+    const second = await client.start("sync", { account: 8 });
+    await client.notify("account.closed", { id: 7 });
+    const cancelled = [(await first.get()).status, (await second.get()).status];
+    await client.notify("account.moved", { id: 8, to: 9 });
+    const waiting: wire.RunSummary[] = [];
+    for await (const run of client.runs.list({ status: "WAITING" })) waiting.push(run);
+    return {
+      cancelled,
+      restarted: (await second.get()).status,
+      next: (await client.runs.find(waiting[0]?.id ?? "")).input,
+    };
   },
 
   retries: async (server) => {

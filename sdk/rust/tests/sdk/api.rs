@@ -66,6 +66,7 @@ async fn ask_runs(client: &Client) {
     let _ = client.start("x", Json::Null).await;
     let _ = client.start_and_wait("x", Json::Null).await;
     let runs = client.runs();
+    let _ = runs.start_many(&[]).await;
     let _ = runs.list(&RunFilter::default()).page().await;
     let _ = runs.find("x").await;
     let _ = runs.history("x").page().await;

@@ -9,9 +9,11 @@ mod code;
 mod failures;
 mod hooks;
 mod http;
+mod keys;
 mod operators;
 mod processes;
 mod replay;
+mod starts;
 mod tasks;
 mod waits;
 
@@ -60,6 +62,9 @@ macro_rules! scenarios {
 
 scenarios! {
     "start and wait" => tasks::start_and_wait,
+    "start many" => tasks::start_many,
+    "start on an event" => starts::start_on_an_event,
+    "cancel on an event" => starts::cancel_on_an_event,
     "retries" => tasks::retries,
     "not retryable" => tasks::not_retryable,
     "a failure that can be read" => failures::a_failure_that_can_be_read,
@@ -118,6 +123,7 @@ scenarios! {
     "the language's own logger" => hooks::the_language_s_own_logger,
     "replay check" => replay::replay_check,
     "the engine makes the call" => http::the_engine_makes_the_call,
+    "a worker's own key" => keys::a_worker_s_own_key,
 }
 
 /// A workflow of one task.

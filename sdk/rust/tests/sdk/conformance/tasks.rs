@@ -1,9 +1,10 @@
 //! Scenarios of work: starting it, failing at it, cancelling it.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use abide_sdk::testing::TestServer;
-use abide_sdk::{Context, Error, Json, TaskError, step, workflow};
+use abide_sdk::{Context, Error, Json, TaskError, step, wire, workflow};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -135,6 +136,30 @@ pub(super) async fn one_trace(server: &TestServer) -> Result<Json, Error> {
 
 fn trace_id(traceparent: &str) -> String {
     traceparent.split('-').nth(1).unwrap_or_default().to_owned()
+}
+
+pub(super) async fn start_many(server: &TestServer) -> Result<Json, Error> {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    let many = workflow("many").input_schema(schema).step(step::sleep("nap", Duration::from_secs(3_600)));
+    server.client.deploy(&many).await?;
+    let client = server.client.keyed("night");
+    let inputs = || [json!({"n": 1}), json!({"n": "two"}), json!({"n": 3})];
+    let first = client.start_many("many", inputs()).await?;
+    let again = client.start_many("many", inputs()).await?;
+    let outcomes =
+        |started: &wire::StartedRuns| started.results.iter().map(|it| json!(it.outcome)).collect::<Vec<_>>();
+    let ids = |started: &wire::StartedRuns| {
+        started.results.iter().filter_map(|it| it.id.clone()).collect::<Vec<_>>()
+    };
+    let mut inputs = Vec::new();
+    for id in ids(&first) {
+        inputs.push(client.runs().find(&id).await?.input);
+    }
+    let code = first.results[1].problem.as_ref().map(|problem| problem.code.clone());
+    let same_runs = ids(&first) == ids(&again);
+    Ok(json!({
+        "outcomes": outcomes(&first), "code": code, "again": outcomes(&again), "sameRuns": same_runs, "inputs": inputs,
+    }))
 }
 
 pub(super) async fn refusals_have_codes(server: &TestServer) -> Result<Json, Error> {

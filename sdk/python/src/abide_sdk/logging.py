@@ -16,7 +16,7 @@ class RunLogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         execution = current.get()
         # What the worker itself has to say is not the handler's.
-        if execution is None or record.name == "abide" or record.name.startswith("abide."):
+        if execution is None or record.name == "abide_sdk" or record.name.startswith("abide_sdk."):
             return
         try:
             execution.log_from_anywhere(level_of(record.levelno), self.format(record))

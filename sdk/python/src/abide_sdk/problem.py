@@ -1,4 +1,4 @@
-"""What can go wrong with a request, as types. The server's refusals have a stable ``code``; docs/errors.md lists them."""
+"""What can go wrong with a request, as types. The server's refusals have a stable ``code``; docs/reference/errors.md lists them."""
 
 from __future__ import annotations
 

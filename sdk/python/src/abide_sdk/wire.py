@@ -525,16 +525,31 @@ class EventSent(TypedDict):
     """Whom an event woke."""
 
     delivering: bool
-    """The event is stored, and on its way to more waiters than one round has room for. They take it by themselves, after a restart too; there is no need to send it again."""
+    """The event is stored, and on its way to more waiters, or to more runs that it starts, than one round has room for. That goes on by itself, after a restart too; there is no need to send it again."""
     dryRun: bool
     id: str | None
     """Null for a dry run."""
     keptFor: str | None
     """For whom: `everyone`, or the run it was sent to. Null: it was not stored."""
+    started: list[EventStart]
+    """What it started, by the `startOn` of workflows, before this answer was given; with `dryRun`: what it would start."""
     stored: bool
     """The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event."""
     waiters: list[Woken]
     """The waits that took it before this answer was given."""
+
+
+class EventStart(TypedDict):
+    """What an event started, was to start, or would start."""
+
+    outcome: EventStartOutcome
+    problem: NotRequired[StartProblem | None]
+    """Why there is no run."""
+    runId: NotRequired[str | None]
+    """The run, if there is one."""
+    version: str
+    workflow: str
+    """The workflow's name."""
 
 
 class Failure(TypedDict):
@@ -637,7 +652,7 @@ class JournalWait(TypedDict):
     """What the code asked for when the wait was opened, in its SDK's words."""
     event: NotRequired[TakenEvent | None]
     """Of an event: which one, and when it was received."""
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]
     payload: Json
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
@@ -665,6 +680,15 @@ class KeyList(TypedDict):
     data: list[Key]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
+
+class LimitAsk(TypedDict):
+    """A limit that room is asked of."""
+
+    id: str
+    key: str
+    """Empty where the limit has no keys."""
+    name: str
 
 
 class Link(TypedDict):
@@ -755,6 +779,17 @@ class ListensForCode(TypedDict):
     type: Literal["code"]
 
 
+class ListensForCapacity(TypedDict):
+    """Room under limits, all of it at once."""
+
+    limits: list[LimitAsk]
+    priority: int
+    """0 to 9. A level counts as much as a minute of waiting."""
+    type: Literal["capacity"]
+    waitsUnder: NotRequired[str | None]
+    """The limit in whose line it stands: one that had no room."""
+
+
 class LogLine(TypedDict):
     """A line of a run's log."""
 
@@ -812,7 +847,7 @@ class Misfit(TypedDict):
     """One reason why a run does not fit another version."""
 
     code: str
-    """Stable; see `docs/definitions.md`."""
+    """Stable; see `docs/reference/definitions.md`."""
     reason: str
     step: str | None
     """The step it is about."""
@@ -994,6 +1029,15 @@ class RefusedRun(TypedDict):
     runId: str
 
 
+class RefusedStart(TypedDict):
+    """A start on an event that was refused."""
+
+    at: str
+    code: str
+    detail: str
+    event: str
+
+
 class RefusedWaitpoint(TypedDict):
     problem: Problem
     waitpointId: str
@@ -1053,7 +1097,7 @@ class Resumed(TypedDict):
     runId: str
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     """PENDING where an approval needs more votes."""
-    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
+    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]]
     """The `kind`."""
     waitpointId: str
 
@@ -1061,7 +1105,7 @@ class Resumed(TypedDict):
 class ResumedBy(TypedDict):
     """A wait of a handler that is over."""
 
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]
     name: str
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
@@ -1092,10 +1136,12 @@ class Run(TypedDict):
     output: NotRequired[Json]
     """Of a completed run."""
     parentRunId: NotRequired[str | None]
-    """The run that started this one."""
+    """The run that started this one, or sent the event that it was started on."""
     pausing: bool
     """A pause is asked for, or in effect."""
     startedAt: NotRequired[str | None]
+    startedOn: NotRequired[StartedOn | None]
+    """The event that it was started on, by the `startOn` of its workflow."""
     state: dict[str, Json]
     status: Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
     steps: list[Step]
@@ -1138,7 +1184,7 @@ class RunFilter(TypedDict):
     """Separated by commas."""
     tag: NotRequired[str | None]
     version: NotRequired[str | None]
-    waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
+    waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]]
     """Runs with an open wait of this kind."""
 
 
@@ -1204,12 +1250,14 @@ class SendEvent(TypedDict):
     delivery: NotRequired[Literal["all", "one"]]
     """To everyone who waits, or only to the one who has waited longest."""
     dryRun: NotRequired[bool]
-    """Only say whom it would wake."""
+    """Only say whom it would wake, and what it would start."""
     eventData: NotRequired[Json]
     """Null if absent."""
     eventId: str
     idempotencyKey: NotRequired[str | None]
     """As the header `Idempotency-Key`."""
+    leaseToken: NotRequired[str | None]
+    """Of the task whose handler sends it. The event is sent only while the task is leased to it, and stands in the history of its run; the same request again under its idempotency key is answered later, too."""
     workflowRunId: NotRequired[str | None]
     """Only to this run."""
 
@@ -1281,6 +1329,28 @@ class Spent(TypedDict):
     """Calls that used tokens of a model without a price."""
 
 
+class StartProblem(TypedDict):
+    """Why an event started no run."""
+
+    code: str
+    """Stable; what a program may rely on."""
+    detail: str
+
+
+class StartResult(TypedDict):
+    """What became of one of many starts."""
+
+    id: NotRequired[str | None]
+    """The run, unless the start was refused."""
+    index: int
+    """The place of the start in the request, from 0."""
+    outcome: StartOutcome
+    problem: NotRequired[Problem | None]
+    """Why the start was refused. Its places are in the start, not in the whole request."""
+    url: NotRequired[str | None]
+    """Where the run can be seen."""
+
+
 class StartRun(TypedDict):
     definitionId: NotRequired[str | None]
     """Which version of which workflow; or give `name`."""
@@ -1296,12 +1366,59 @@ class StartRun(TypedDict):
     version: NotRequired[str | None]
 
 
+class StartRuns(TypedDict):
+    runs: list[StartRun]
+
+
+class StartedOn(TypedDict):
+    """The event that a run was started on."""
+
+    event: str
+    """The event's own number."""
+    eventId: str
+
+
+class StartedOnEvent(TypedDict):
+    """A workflow that an event starts."""
+
+    eventId: str
+    lastRefused: NotRequired[RefusedStart | None]
+    """The last start that was refused."""
+    match: NotRequired[str | None]
+    """The condition that an event must satisfy."""
+    version: str
+    """The newest version of the workflow."""
+    workflow: str
+    """The workflow's name."""
+
+
+class StartedOnEventList(TypedDict):
+    """A part of a list."""
+
+    data: list[StartedOnEvent]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
 class StartedRun(TypedDict):
     """A run that was started."""
 
     id: str
     url: str
     """Where the run can be seen."""
+
+
+class StartedRuns(TypedDict):
+    """What became of many starts."""
+
+    created: int
+    """How many runs were started."""
+    refused: int
+    """How many starts were refused."""
+    repeated: int
+    """How many starts were carried out before, under the same idempotency key."""
+    results: list[StartResult]
+    """In the order of the starts."""
 
 
 class Step(TypedDict):
@@ -1344,7 +1461,7 @@ class StepCall(TypedDict):
     endedAt: NotRequired[str | None]
     error: NotRequired[str | None]
     """Why it failed, or why its last attempt did."""
-    kind: Literal["RUN", "DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
+    kind: Literal["RUN", "DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]
     """`RUN`, or the kind of its wait."""
     name: str
     startedAt: NotRequired[str | None]
@@ -1718,7 +1835,7 @@ class VoteLink(TypedDict):
 
 class WaitCount(TypedDict):
     count: int
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]
     more: bool
     """There are more than were counted."""
 
@@ -1750,7 +1867,7 @@ class WaitingFor(TypedDict):
     """The durable call of a handler that waits, or that is to be made again."""
     childRunId: NotRequired[str | None]
     """Of a CHILD: the run that is waited for."""
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "WORKER"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY", "WORKER"]
     """Of a wait its kind; `WORKER` of a task whose handler no worker has."""
     sentence: str
     """What is waited for, in a sentence."""
@@ -1778,7 +1895,7 @@ class Waitpoint(TypedDict):
     flowRunId: NotRequired[str | None]
     """The `runId`."""
     id: str
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]
     links: NotRequired[list[ApprovalLink]]
     """Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one."""
     listensFor: ListensFor
@@ -1801,7 +1918,7 @@ class Waitpoint(TypedDict):
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     stepName: NotRequired[str | None]
     """Absent: the run's delayed start."""
-    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
+    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]]
     """The `kind`."""
 
 
@@ -1814,7 +1931,7 @@ class WaitpointFilter(TypedDict):
     """`resumeAt` before this instant."""
     eventId: NotRequired[str | None]
     """Waits for this event id."""
-    kind: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
+    kind: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "CAPACITY"]]
     runId: NotRequired[str | None]
     signalType: NotRequired[str | None]
     """Waits for this signal type."""
@@ -1921,6 +2038,8 @@ class Workflow(TypedDict):
 
     budgetMicros: NotRequired[int | None]
     """What all calls to models of a run together may cost, in millionths of the currency of the price table."""
+    cancelOn: NotRequired[list[WorkflowCancelOn] | None]
+    """Events that cancel a run, wherever it is."""
     defaultRetry: NotRequired[WorkflowRetry | None]
     """The retry policy of steps that have none of their own."""
     description: NotRequired[str | None]
@@ -1928,6 +2047,8 @@ class Workflow(TypedDict):
     """A JSON Schema that every run's input must satisfy."""
     keepHeaders: NotRequired[list[str] | None]
     """Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
+    limits: NotRequired[list[WorkflowLimit] | None]
+    """Limits of the runs of this workflow: how many may be at work at once, and how many may begin in a time."""
     name: str
     """What the workflow is called; runs are started by it."""
     onCancel: NotRequired[WorkflowHook | None]
@@ -1940,6 +2061,12 @@ class Workflow(TypedDict):
     """What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one."""
     pinToBuild: NotRequired[bool | None]
     """Whether a task stays with the build that took it first, for tasks that do not say so themselves."""
+    priority: NotRequired[Json]
+    """Which of several runs that wait for the same room gets it first: 0 (if absent) to 9, or a template that gives it."""
+    restartOn: NotRequired[list[WorkflowRestartOn] | None]
+    """Events that cancel a run and start another of the newest version in its place."""
+    startOn: NotRequired[list[WorkflowStartOn] | None]
+    """Events that start runs, each when it is received. Those of the newest version count."""
     steps: list[WorkflowStep]
     timeout: NotRequired[str | None]
     """`timeoutMs` as a duration, such as `2d 4h` or `PT30M`."""
@@ -1947,6 +2074,15 @@ class Workflow(TypedDict):
     """How long a whole run may take, in milliseconds; then it fails, wherever it is."""
     version: NotRequired[str]
     """Definitions are immutable: change the version to change a workflow. A run keeps the version it began with."""
+
+
+class WorkflowCancelOn(TypedDict):
+    """An event that cancels a run."""
+
+    eventId: str
+    """The event's id."""
+    match: NotRequired[str | None]
+    """An expression over `event`, the event's data, and the run's `input`; only events for which it is true count."""
 
 
 class WorkflowGuardrailSchemaValidation(TypedDict):
@@ -1990,6 +2126,37 @@ class WorkflowHook(TypedDict):
     """How long one attempt may work, in milliseconds; waiting does not count."""
 
 
+class WorkflowLimit(TypedDict):
+    """A limit: room for so many at once (`concurrency`), so many in a time (`rate`), or both. Who finds no room waits for it."""
+
+    burst: NotRequired[int | None]
+    """How many may begin at once after a quiet time; 1 if absent."""
+    concurrency: NotRequired[int | None]
+    """How many may have room at the same time, for each key."""
+    holds: NotRequired[WorkflowHolds | None]
+    """How long room is kept; `work` if absent."""
+    key: NotRequired[str | None]
+    """Each value of this template has room of its own, such as `{{ input.account }}`; without it, all share one."""
+    name: str
+    """What the limit is called. With `scope: workspace`, all workflows that name it share it."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens then; `fail` if absent. A whole run can only fail."""
+    per: NotRequired[str | None]
+    """`perMs` as a duration, such as `1m`."""
+    perMs: NotRequired[int | None]
+    """The time that `rate` is about, in milliseconds."""
+    rate: NotRequired[int | None]
+    """How many may begin in the time of `per`, for each key. They are spaced evenly, but for a `burst`."""
+    scope: NotRequired[WorkflowLimitScope | None]
+    """`workflow` if absent."""
+    timeout: NotRequired[str | None]
+    """`timeoutMs` as a duration."""
+    timeoutMs: NotRequired[int | None]
+    """How long room is waited for at most, in milliseconds."""
+    whenFull: NotRequired[WorkflowWhenFull | None]
+    """What becomes of one that finds no room; `queue` if absent."""
+
+
 class WorkflowMapStepExternalEvent(TypedDict):
     """Waits for a signal sent to this run."""
 
@@ -2012,6 +2179,8 @@ class WorkflowMapStepHttp(TypedDict):
     """Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent."""
     headers: NotRequired[dict[str, str] | None]
     """Templates allowed."""
+    limits: NotRequired[list[WorkflowLimit] | None]
+    """Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time."""
     method: NotRequired[WorkflowMethod | None]
     """`GET` if absent."""
     retry: NotRequired[WorkflowRetry | None]
@@ -2032,6 +2201,8 @@ class WorkflowMapStepLlm(TypedDict):
     fallbackModels: NotRequired[list[str] | None]
     """Models to try, in order, when this one fails."""
     guardrails: NotRequired[list[WorkflowGuardrail] | None]
+    limits: NotRequired[list[WorkflowLimit] | None]
+    """Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time."""
     maxTokens: NotRequired[int | None]
     maxToolRounds: NotRequired[int | None]
     """How many rounds of tool calls are allowed; 10 if absent."""
@@ -2096,6 +2267,8 @@ class WorkflowMapStepTask(TypedDict):
     """The worker is taken for lost when it has not reported for this long, in milliseconds."""
     input: NotRequired[Json]
     """What the handler gets as its input; templates allowed. Without it, the run's input."""
+    limits: NotRequired[list[WorkflowLimit] | None]
+    """Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time."""
     onCodeChange: NotRequired[WorkflowOnCodeChange | None]
     """What becomes of it when its code does not fit what it has recorded; `wait` if absent."""
     pinToBuild: NotRequired[bool | None]
@@ -2192,6 +2365,17 @@ class WorkflowRespond(TypedDict):
     """200 if absent."""
 
 
+class WorkflowRestartOn(TypedDict):
+    """An event that cancels a run and starts another in its place."""
+
+    eventId: str
+    """The event's id."""
+    input: NotRequired[Json]
+    """The new run's input; templates over `event` allowed. That of the run it replaces if absent."""
+    match: NotRequired[str | None]
+    """An expression over `event`, the event's data, and the run's `input`; only events for which it is true count."""
+
+
 class WorkflowRetry(TypedDict):
     """How often, and after what time, a failed step is tried again."""
 
@@ -2203,6 +2387,19 @@ class WorkflowRetry(TypedDict):
     """All tries together; 3 if absent."""
     maxBackoffMs: NotRequired[int | None]
     """The longest back-off, in milliseconds; 300000 if absent."""
+
+
+class WorkflowStartOn(TypedDict):
+    """An event that starts a run of the workflow's newest version."""
+
+    eventId: str
+    """The event's id."""
+    idempotencyKey: NotRequired[str | None]
+    """A template over `event`; events that give the same key start one run together."""
+    input: NotRequired[Json]
+    """The run's input; templates over `event` allowed. The event's data if absent."""
+    match: NotRequired[str | None]
+    """An expression over `event`, the event's data; only events for which it is true start a run."""
 
 
 class WorkflowStepApproval(TypedDict):
@@ -2308,6 +2505,8 @@ class WorkflowStepHttp(TypedDict):
     """Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent."""
     headers: NotRequired[dict[str, str] | None]
     """Templates allowed."""
+    limits: NotRequired[list[WorkflowLimit] | None]
+    """Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time."""
     method: NotRequired[WorkflowMethod | None]
     """`GET` if absent."""
     name: str
@@ -2339,6 +2538,8 @@ class WorkflowStepLlm(TypedDict):
     fallbackModels: NotRequired[list[str] | None]
     """Models to try, in order, when this one fails."""
     guardrails: NotRequired[list[WorkflowGuardrail] | None]
+    limits: NotRequired[list[WorkflowLimit] | None]
+    """Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time."""
     maxTokens: NotRequired[int | None]
     maxToolRounds: NotRequired[int | None]
     """How many rounds of tool calls are allowed; 10 if absent."""
@@ -2486,6 +2687,8 @@ class WorkflowStepTask(TypedDict):
     """The worker is taken for lost when it has not reported for this long, in milliseconds."""
     input: NotRequired[Json]
     """What the handler gets as its input; templates allowed. Without it, the run's input."""
+    limits: NotRequired[list[WorkflowLimit] | None]
+    """Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time."""
     name: str
     """Unique in the workflow. `steps.<name>.output` is what it produced."""
     next: NotRequired[str | None]
@@ -2627,15 +2830,19 @@ class WorkspaceList(TypedDict):
     """Give it as `cursor` to get what follows; null at the end."""
 
 
-ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode"]
+EventStartOutcome: TypeAlias = Union[Literal["started"], Literal["repeated"], Literal["refused"], Literal["wouldStart"]]
+ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode", "ListensForCapacity"]
 Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HistoryRecord: TypeAlias = dict[str, Json]
+StartOutcome: TypeAlias = Union[Literal["created"], Literal["repeated"], Literal["refused"]]
 StatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportLog", "TaskReportRelease"]
 TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild", "TaskWaitHttp"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowFanOut: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
+WorkflowHolds: TypeAlias = Union[Literal["work"], Literal["run"]]
+WorkflowLimitScope: TypeAlias = Union[Literal["workflow"], Literal["workspace"]]
 WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
 WorkflowMethod: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 WorkflowOnApprovalTimeout: TypeAlias = Union[Literal["fail", "continue", "approve", "reject"], "WorkflowOnApprovalTimeoutGoto"]
@@ -2647,4 +2854,5 @@ WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "RUN_NOT_WAITING", "RUN_DOES_NOT_FIT", "RUN_BUSY", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "PINNED_TO_BUILD", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]
+WorkflowWhenFull: TypeAlias = Union[Literal["queue"], Literal["skip"], Literal["replace"], Literal["refuse"]]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "RUN_NOT_WAITING", "RUN_DOES_NOT_FIT", "RUN_BUSY", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "PINNED_TO_BUILD", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "LIMIT_FULL", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]

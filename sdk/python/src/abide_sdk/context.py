@@ -452,10 +452,12 @@ class Context(Task, Waits):
         delivery: Literal["all", "one"] | None = None,
     ) -> wire.EventSent:
         """Sends an event to everyone, once."""
-        key = self.idempotency_key(name)
+        key, lease_token = self.idempotency_key(name), self.task["leaseToken"]
         return await self.run(
             name,
-            lambda: self.client.notify(event_id, data, run_id=run_id, delivery=delivery, idempotency_key=key),
+            lambda: self.client.events.send(
+                event_id, data, run_id=run_id, delivery=delivery, idempotency_key=key, lease_token=lease_token
+            ),
         )
 
     async def checkpoint(self, value: object) -> None:

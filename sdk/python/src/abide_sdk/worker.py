@@ -28,7 +28,7 @@ from .middleware import Middleware
 from .problem import Problem, Unreachable
 from .reports import Reports
 
-log = logging.getLogger("abide")
+log = logging.getLogger("abide_sdk")
 
 FIRST_BACKOFF = 0.1
 LONGEST_BACKOFF = 5.0

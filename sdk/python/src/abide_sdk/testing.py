@@ -27,6 +27,8 @@ __all__ = ["ReplayFailed", "ReplayVerdict", "TestServer", "assert_replays", "rep
 PATIENCE = 60.0
 """How many seconds workers may take for what they have, in real time."""
 LOOK_AGAIN = 0.002
+# Where the server leaves the first key of a store that has none.
+FIRST_KEY = "abide.db.admin-key"
 
 
 class TestServer:
@@ -43,8 +45,8 @@ class TestServer:
         env: dict[str, str] | None = None,
     ) -> None:
         """``bin``: the abide binary; ABIDE_BIN, or ``abide`` from the path, if absent. ``real_time``: go by the machine's
-        clock, not by one that the test moves. ``args``: more arguments of ``abide serve``. ``env``: variables for it, beside
-        those of this process."""
+        clock, not by one that the test moves. ``args``: more arguments of ``abide serve``; with ``--auth required``,
+        ``client`` has the first key of the store. ``env``: variables for it, beside those of this process."""
         self._env = {**os.environ, **(env or {})}
         self._bin = bin or os.environ.get("ABIDE_BIN", "abide")
         self._flags = (*(() if real_time else ("--test-clock",)), *args)
@@ -60,7 +62,7 @@ class TestServer:
         except BaseException:
             self._directory.cleanup()
             raise
-        self.client = Client(self.url)
+        self.client = self._first_client()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -73,10 +75,21 @@ class TestServer:
         await self.client.close()
         self._directory.cleanup()
 
-    def worker(self, handlers: dict[str, Callable[..., object]], **options: Unpack[WorkerOptions]) -> Worker:
-        """A worker that works until the server is closed."""
+    def _first_client(self) -> Client:
+        """A client with the first key of the store, if keys are needed."""
+        key = Path(self._directory.name) / FIRST_KEY
+        return Client(self.url, key.read_text().strip() if key.exists() else None)
+
+    def worker(
+        self,
+        handlers: dict[str, Callable[..., object]],
+        *,
+        client: Client | None = None,
+        **options: Unpack[WorkerOptions],
+    ) -> Worker:
+        """A worker that works until the server is closed; with a client of its own, if one is given."""
         given: WorkerOptions = {"poll": 5.0, "drain": 1.0, **options}
-        worker = Worker(Client(self.url), handlers, **given)
+        worker = Worker(client or self._first_client(), handlers, **given)
         self._workers.append((worker, asyncio.ensure_future(worker.start())))
         return worker
 

@@ -40,6 +40,7 @@ class Workflow:
             pin_to_build=pin_to_build,
             output=output,
         )
+        self._events: dict[str, list[dict[str, object]]] = {}
         self._steps: list[dict[str, object]] = []
 
     def on_failure(self, handler: str | Callable[..., object], **options: object) -> Self:
@@ -49,6 +50,20 @@ class Workflow:
     def on_cancel(self, handler: str | Callable[..., object], **options: object) -> Self:
         """The handler that is called when a run was cancelled."""
         return self._hook("onCancel", handler, options)
+
+    def start_on(
+        self, event_id: str, *, match: str | None = None, input: object = None, idempotency_key: str | None = None
+    ) -> Self:
+        """An event that starts runs of the newest version."""
+        return self._event("startOn", event_id, match=match, input=input, idempotency_key=idempotency_key)
+
+    def cancel_on(self, event_id: str, *, match: str | None = None) -> Self:
+        """An event that cancels a run, wherever it is."""
+        return self._event("cancelOn", event_id, match=match)
+
+    def restart_on(self, event_id: str, *, match: str | None = None, input: object = None) -> Self:
+        """An event that cancels a run and starts another in its place."""
+        return self._event("restartOn", event_id, match=match, input=input)
 
     def task(self, name: str, handler: str | Callable[..., object], **fields: object) -> Self:
         """Work for a handler, by its name or as it was registered."""
@@ -116,10 +131,15 @@ class Workflow:
     def build(self) -> dict[str, object]:
         """The document, as it is posted. Raises ``InvalidWorkflow`` with all that is wrong with its structure: names, targets,
         cycles, bounds. The server checks that too, and also what expressions and templates say."""
-        document = {"name": self.name, **self._fields, "steps": self._steps}
+        document = {"name": self.name, **self._fields, **self._events, "steps": self._steps}
         if found := problems(document):
             raise InvalidWorkflow(self.name, found)
         return document
+
+    def _event(self, name: str, event_id: str, **options: object) -> Self:
+        events = self._events.setdefault(name, [])
+        events.append({"eventId": event_id, **camel(**options)})
+        return self
 
     def _hook(self, name: str, handler: str | Callable[..., object], options: dict[str, object]) -> Self:
         self._fields[name] = {"handler": handler if isinstance(handler, str) else name_of(handler), **camel(**options)}

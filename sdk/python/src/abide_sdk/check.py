@@ -73,6 +73,12 @@ class _Check:
             if is_object(said):
                 yield from _retry(f"/{hook}/retry", said.get("retry"))
                 yield from _length(f"/{hook}", said, "timeout")
+        for on in ("startOn", "cancelOn", "restartOn"):
+            events = self.document.get(on)
+            for index, event in enumerate(events if isinstance(events, list) else []):
+                if is_object(event) and "{{" in str(event.get("eventId")):
+                    message = "there are no templates here: this text is taken as it stands"
+                    yield f"/{on}/{index}/eventId", "BAD_TEMPLATE", message
         for at, step in enumerate(self.steps):
             yield from self._name(at, step)
             yield from self._links(at, step)

@@ -30,7 +30,7 @@ from .reports import Reports
 from .signature import SigningKey, Unsigned, check_signature
 from .worker import deliver, heard, tell
 
-log = logging.getLogger("abide")
+log = logging.getLogger("abide_sdk")
 
 MOST_BYTES = 16 * 1024 * 1024
 """The largest task that is taken: its input and its journal."""
