@@ -43,7 +43,8 @@ async fn main() -> Result<(), Error> {
     let client = server.client.keyed("order-7");
     let first = client.start(&payments, payment.clone()).await?;
     let again = client.start(&payments, payment).await?; // the button was pressed twice
-    server.crash().await?;
+    server.settle(&first).await?;
+    server.crash().await?; // kill -9, and up again
     server.skip_waits(&first).await?;
     println!("one run: {}", first.id() == again.id());
     println!("{}", first.result().await?);

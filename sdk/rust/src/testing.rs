@@ -211,7 +211,8 @@ impl TestServer {
         self.client.runs().history(run.as_ref()).all().await
     }
 
-    /// Kills the server as a power cut would, and starts it again on the same store and address.
+    /// Kills the server as a power cut would, and starts it again on the same store and address. A task that was on its way
+    /// to a worker then comes again when its lease is over: `settle` first, unless that is what a test is about.
     pub async fn crash(&self) -> Result<(), Error> {
         let mut process = self.process.lock().await;
         process

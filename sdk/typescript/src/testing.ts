@@ -128,7 +128,10 @@ export class TestServer {
     return records;
   }
 
-  /** Kills the server as a power cut would, and starts it again on the same store and address. */
+  /**
+   * Kills the server as a power cut would, and starts it again on the same store and address. A task that was on its way to a
+   * worker then comes again when its lease is over: `settle` first, unless that is what a test is about.
+   */
   async crash(): Promise<void> {
     await ended(this.process, "SIGKILL");
     const address = new URL(this.url).host;

@@ -54,7 +54,7 @@ impl Parent {
 
 /// The event that a run was started on, by the `startOn` of its workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartedOn {
     /// The event's own number, `evt_…`.
     pub event: EventUid,

@@ -148,7 +148,11 @@ class TestServer:
         return [record async for record in self.client.runs.history(id_of(run))]
 
     async def crash(self) -> None:
-        """Kills the server as a power cut would, and starts it again on the same store and address."""
+        """Kills the server as a power cut would, and starts it again on the same store and address.
+
+        A task that was on its way to a worker then comes again when its lease is over: `settle` first, unless that is
+        what a test is about.
+        """
         await self._kill()
         await self._serve(self.url.removeprefix("http://"))
 
