@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::capacity::Room;
 use crate::command::ChildOutcome;
-use crate::history::Parent;
+use crate::history::{Parent, StartedOn};
 use crate::id::{RunId, ScheduleId, StepAddress, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::waitpoint::Actor;
@@ -154,6 +154,10 @@ pub struct ChildStart {
     /// Whether the child calls the handler of its parent's `onFailure` or `onCancel`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_hook: bool,
+    /// The event that ended the parent and starts the child in its place, which waits for later ones only; `None`: it was no
+    /// event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_on: Option<StartedOn>,
     /// On whose behalf the child is: that of its parent.
     pub started_by: Actor,
 }

@@ -105,6 +105,7 @@ fn child_of(wait: &WaitFor) -> Option<(NewChild, bool)> {
                 version: version.clone(),
                 input: ChildInput::Given(input.clone()),
                 tags: tags.clone(),
+                started_on: None,
             };
             Some((child, *detached))
         }
@@ -114,6 +115,7 @@ fn child_of(wait: &WaitFor) -> Option<(NewChild, bool)> {
                 version: Some(call.version().into()),
                 input: ChildInput::Given(call.request()),
                 tags: Vec::new(),
+                started_on: None,
             };
             Some((child, false))
         }

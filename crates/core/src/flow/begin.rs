@@ -14,7 +14,7 @@ use crate::flow::finish::{Completion, Exit, complete, fail_step};
 use crate::flow::later::{self, Rendered};
 use crate::flow::map;
 use crate::flow::wait::{NewWait, open_own_wait, resume};
-use crate::history::{Change, Failure, Parent};
+use crate::history::{Change, Failure, Parent, StartedOn};
 use crate::id::{RunId, StepAddress};
 use crate::json::{self, Json};
 use crate::limits;
@@ -386,7 +386,7 @@ fn start_child(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let number = super::wait::next_number(turn.run);
     let waits = if *wait { ParentWaits::UntilEnded(number) } else { ParentWaits::Not };
     let (definition, version, tags) = (Arc::clone(definition), version.clone(), Vec::new());
-    start_child_run(turn, run_id, waits, NewChild { definition, version, input, tags });
+    start_child_run(turn, run_id, waits, NewChild { definition, version, input, tags, started_on: None });
     if *wait {
         let listens_for = ListensFor::Child { run_id };
         open_own_wait(
@@ -425,11 +425,12 @@ pub(crate) struct NewChild {
     pub(crate) version: Option<Arc<str>>,
     pub(crate) input: ChildInput,
     pub(crate) tags: Vec<Arc<str>>,
+    pub(crate) started_on: Option<StartedOn>,
 }
 
 /// Asks for a child run, which resolves the parent's waitpoint as `waits` says.
 pub(crate) fn start_child_run(turn: &mut Turn<'_>, run_id: RunId, waits: ParentWaits, child: NewChild) {
-    let NewChild { definition, version, input, tags } = child;
+    let NewChild { definition, version, input, tags, started_on } = child;
     let (for_start, for_end) = match waits {
         ParentWaits::Not | ParentWaits::NoLonger | ParentWaits::Replaced => (None, None),
         ParentWaits::UntilStarted(number) => (Some(number), None),
@@ -455,6 +456,7 @@ pub(crate) fn start_child_run(turn: &mut Turn<'_>, run_id: RunId, waits: ParentW
         parent,
         tells,
         is_hook,
+        started_on,
         started_by,
     };
     turn.in_round(RoundEffect::StartChild(Box::new(child)));

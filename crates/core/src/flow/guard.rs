@@ -6,7 +6,7 @@ use crate::effect::ChildInput;
 use crate::flow::begin::{NewChild, ParentWaits, start_child_run};
 use crate::flow::end::cancel_run;
 use crate::flow::wait::{NewWait, look_for_early_ones, new_waitpoint};
-use crate::history::Change;
+use crate::history::{Change, StartedOn};
 use crate::id::{RunId, StepAddress};
 use crate::json::Json;
 use crate::refusal::Refusal;
@@ -63,6 +63,11 @@ pub(super) fn guard_over(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal
         Some(taken) => format!("the event `{event_id}` came ({})", taken.id),
         None => format!("its wait for the event `{event_id}` was ended"),
     };
+    let started_on = wait.event.map(|taken| StartedOn {
+        event: taken.id,
+        event_id: event_id.as_str().into(),
+        received_at: taken.received_at,
+    });
     let definition = std::sync::Arc::clone(&turn.run.definition);
     let input = restart.map(|index| {
         let mut restarts = definition.guards.iter().filter_map(|guard| guard.action.restart());
@@ -79,7 +84,7 @@ pub(super) fn guard_over(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal
     if let Some(Ok(input)) = input {
         let run_id = RunId::new(turn.now, turn.random.draw_u128());
         let (name, input) = (definition.name().into(), ChildInput::Given(input));
-        let child = NewChild { definition: name, version: None, input, tags: Vec::new() };
+        let child = NewChild { definition: name, version: None, input, tags: Vec::new(), started_on };
         start_child_run(turn, run_id, ParentWaits::Replaced, child);
     }
     Ok(())

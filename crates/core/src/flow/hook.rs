@@ -34,7 +34,7 @@ pub(super) fn start(turn: &mut Turn<'_>, ending: &Ending<'_>) -> Option<RunId> {
     let run_id = RunId::new(turn.now, turn.random.draw_u128());
     let (name, version) = (definition.name().into(), definition.version().into());
     let (input, tags) = (ChildInput::Given(input), Vec::new());
-    let child = NewChild { definition: name, version: Some(version), input, tags };
+    let child = NewChild { definition: name, version: Some(version), input, tags, started_on: None };
     start_child_run(turn, run_id, ParentWaits::NoLonger, child);
     Some(run_id)
 }

@@ -268,6 +268,7 @@ impl Round<'_> {
             parent,
             tells,
             is_hook,
+            started_on,
             started_by,
         } = child;
         let asking = match self.run(parent.run_id) {
@@ -310,6 +311,7 @@ impl Round<'_> {
             workspace: *workspace,
             tags: tags.clone(),
             parent: Some(*parent),
+            started_on: started_on.clone(),
             started_by: Some(started_by.clone()),
             ..command::NewRun::new(*run_id, definition, input)
         };

@@ -36,10 +36,36 @@ async fn an_event_cancels_the_runs_that_it_matches_and_starts_others_in_their_pl
     let page = Page { after: None, limit: 10 };
     let open = RunFilter { statuses: vec![RunStatus::Waiting], ..RunFilter::default() };
     let open = host.engine.default_workspace().runs().ids(open, page).await.unwrap();
-    assert_eq!((open.len(), open[1]), (2, runs[0]));
-    let next = host.engine.run(open[0]).get().await.unwrap();
+    let others: Vec<_> = open.into_iter().filter(|run| *run != runs[0]).collect();
+    let [next] = others[..] else { panic!("one takes its place, and not {others:?}") };
+    let next = host.engine.run(next).get().await.unwrap();
     assert_eq!((next.input.clone(), next.parent.unwrap().run_id), (json!({ "account": 9 }).into(), runs[2]));
     host.pass("1h").await;
     assert_eq!(host.status(runs[0]).await, RunStatus::Completed);
     assert!(send("closed", json!({ "id": 0 })).await.waiters.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_takes_the_place_of_another_is_not_ended_by_the_same_event() {
+    let host = Host::new().await;
+    host.deploy(json!({
+        "name": "sync",
+        "restartOn": [{ "eventId": "renamed" }],
+        "steps": [{ "type": "wait", "name": "nap", "duration": "1h" }],
+    }))
+    .await
+    .unwrap();
+    let first = host.engine.start("sync", json!({})).await.unwrap();
+    let send = || host.engine.default_workspace().events().send(SendEvent::new("renamed"));
+    let sent = send().await.unwrap();
+    assert_eq!(sent.waiters.iter().map(|wait| wait.run).collect::<Vec<_>>(), [first]);
+    host.engine.clock().settled().await.unwrap();
+    let all =
+        host.engine.default_workspace().runs().ids(RunFilter::default(), Page { after: None, limit: 10 });
+    let others: Vec<_> = all.await.unwrap().into_iter().filter(|run| *run != first).collect();
+    let [second] = others[..] else { panic!("one takes its place, and not {others:?}") };
+    let run = host.engine.run(second).get().await.unwrap();
+    assert_eq!((run.status, run.started_on.as_ref().unwrap().event), (RunStatus::Waiting, sent.id.unwrap()));
+    // Another one of the same instant ends it.
+    assert_eq!(send().await.unwrap().waiters.iter().map(|wait| wait.run).collect::<Vec<_>>(), [second]);
 }

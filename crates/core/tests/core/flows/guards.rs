@@ -80,6 +80,8 @@ fn an_event_that_restarts_gives_the_input_of_the_next_run() {
         assert_eq!((&*child.definition, child.version.as_deref()), ("sync", None));
         assert_eq!(child.input, ChildInput::Given(input.into()));
         assert_eq!((child.parent.run_id, child.parent.waitpoint), (run.run().id, None));
+        let on = child.started_on.as_ref().expect("it waits for later events only");
+        assert_eq!(&*on.event_id, event);
     }
 }
 
