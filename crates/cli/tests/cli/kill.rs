@@ -7,6 +7,7 @@
 //!
 //! `ABIDE_KILLS=1000 ABIDE_KILL_WAITS=100000 cargo nextest run --workspace -E 'test(kill::)' --profile long --no-capture` kills
 //! more often, with more who sleep, and tells how many of them were lost, early or doubled. `ABIDE_BIN` tries another build.
+//! `ABIDE_KILL_TALLY=FILE` makes it one of several portions, each with a seed of its own, and tells what they come to.
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
@@ -21,6 +22,7 @@ use jiff::Timestamp;
 
 use crate::ledger::Ledger;
 use crate::sleepers::Sleepers;
+use crate::tally::Tally;
 use crate::traffic::{deploy, drive, work};
 use crate::verdict;
 
@@ -30,8 +32,8 @@ const WAITS: u64 = 1_000;
 const STARTERS: usize = 4;
 /// About how long a kill and the start after it take: so that instants are spread over all of them.
 const KILL_MS: u64 = 250;
-/// How long an answer is waited for before the next kill.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A server that has acknowledged nothing for so long is stuck, on any machine.
+const STUCK: Duration = Duration::from_secs(300);
 /// After so many kills it is told how far it is.
 const TOLD: usize = 100;
 /// Between two kills.
@@ -43,6 +45,8 @@ fn nothing_acknowledged_is_lost_and_nothing_happens_twice_however_often_the_proc
     let number = |name: &str, default| std::env::var(name).map_or(default, |number| number.parse().unwrap());
     let (wanted, waits) = (number("ABIDE_KILLS", KILLS), number("ABIDE_KILL_WAITS", WAITS));
     let binary = std::env::var("ABIDE_BIN").map_or(env!("CARGO_BIN_EXE_abide"), |path| path.leak());
+    let tally = Tally::of_environment();
+    let seed = tally.begin();
     let mut process = Process::start(binary);
     let address = process.address();
     deploy(&mut Http::new(address));
@@ -69,19 +73,26 @@ fn nothing_acknowledged_is_lost_and_nothing_happens_twice_however_often_the_proc
             let (ledger, working) = (&ledger, &working);
             threads.spawn(move || work(worker, &mut Http::new(address), ledger, working));
         }
-        let mut random = Random::new(7);
-        for _ in 0..wanted {
+        let mut random = Random::new(seed);
+        let mut stuck = Ok(());
+        'kills: for _ in 0..wanted {
             std::thread::sleep(Duration::from_millis(SHORTEST + random.below(LONGEST - SHORTEST)));
             // Killed before it could answer once, however slow the machine is, it would never get on.
             let (asked, before) = (Instant::now(), ledger.acknowledged());
-            while ledger.acknowledged() == before && asked.elapsed() < PATIENCE {
+            while ledger.acknowledged() == before {
+                if asked.elapsed() > STUCK {
+                    let (left, after) = (ledger.under_way(), kills.len());
+                    stuck = Err(format!("nothing is acknowledged after {after} kills, with {left} tasks left"));
+                    break 'kills;
+                }
                 std::thread::sleep(Duration::from_millis(1));
             }
             kills.push(Timestamp::now());
             process.kill_and_start_again();
             if kills.len() % TOLD == 0 {
                 let (seconds, asleep) = (begun.elapsed().as_secs(), sleepers.count());
-                println!("{} kills in {seconds} s, {asleep} sleepers started", kills.len());
+                let left = ledger.under_way();
+                println!("{} kills in {seconds} s, {asleep} sleepers started, {left} tasks left", kills.len());
             }
         }
         killing.store(false, Ordering::SeqCst);
@@ -90,7 +101,7 @@ fn nothing_acknowledged_is_lost_and_nothing_happens_twice_however_often_the_proc
         let ended = verdict::wait_for_all(&mut Http::new(address), &ledger);
         working.store(false, Ordering::SeqCst);
         driven.into_iter().for_each(|driven| driven.unwrap());
-        woken.and(ended).unwrap();
+        stuck.and(woken).and(ended).unwrap();
     });
     let took = begun.elapsed().as_secs();
     let outcome = sleepers.check(&mut Http::new(address), &kills);
@@ -103,4 +114,5 @@ fn nothing_acknowledged_is_lost_and_nothing_happens_twice_however_often_the_proc
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(doctor.status.success(), "{said}{}", String::from_utf8_lossy(&doctor.stderr));
     println!("doctor: {said}");
+    println!("in all: {}", tally.end(kills.len(), took, &outcome));
 }

@@ -23,6 +23,8 @@ mod shell_worker;
 #[path = "real/sleepers.rs"]
 mod sleepers;
 mod strangers;
+#[path = "real/tally.rs"]
+mod tally;
 mod top;
 #[path = "real/traffic.rs"]
 mod traffic;

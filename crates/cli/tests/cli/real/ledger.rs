@@ -1,6 +1,6 @@
 //! What was acknowledged.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -25,6 +25,15 @@ impl Kind {
             Kind::Chain => "chain",
         }
     }
+
+    /// How many tasks it has.
+    fn tasks(self) -> usize {
+        match self {
+            Kind::Sleeper | Kind::Listener => 1,
+            Kind::Signalled => 2,
+            Kind::Chain => 3,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +48,10 @@ pub(crate) struct Started {
 #[derive(Default)]
 pub(crate) struct Ledger {
     runs: Mutex<HashMap<String, Started>>,
-    completions: AtomicUsize,
+    /// Tasks of the runs that were acknowledged.
+    tasks: AtomicUsize,
+    /// Tasks that are known to be done, by run and step.
+    done: Mutex<HashSet<(String, String)>>,
     acknowledged: AtomicUsize,
 }
 
@@ -54,6 +66,7 @@ impl Ledger {
         let known =
             runs.entry(run.to_owned()).or_insert(Started { kind, said: None, outputs: HashMap::new() });
         known.kind = kind;
+        self.tasks.fetch_add(kind.tasks(), Ordering::SeqCst);
         self.acknowledged.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -62,12 +75,17 @@ impl Ledger {
     }
 
     pub(crate) fn completed(&self, run: &str, step: &str, output: Value) {
+        self.done(run, step);
         let mut runs = self.runs();
         let unknown = Started { kind: Kind::Chain, said: None, outputs: HashMap::new() };
         let known = runs.entry(run.to_owned()).or_insert(unknown);
         known.outputs.insert(step.to_owned(), output);
-        self.completions.fetch_add(1, Ordering::SeqCst);
         self.acknowledged.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A task is done, though nobody was told: the answer to its report was lost, or the report was somebody else's.
+    pub(crate) fn done(&self, run: &str, step: &str) {
+        self.done.lock().unwrap().insert((run.to_owned(), step.to_owned()));
     }
 
     /// How many starts and completions were acknowledged.
@@ -75,8 +93,8 @@ impl Ledger {
         self.acknowledged.load(Ordering::SeqCst)
     }
 
-    /// About how many runs have tasks left.
+    /// How many tasks are left.
     pub(crate) fn under_way(&self) -> usize {
-        (self.runs().len() * 7 / 4).saturating_sub(self.completions.load(Ordering::SeqCst))
+        self.tasks.load(Ordering::SeqCst).saturating_sub(self.done.lock().unwrap().len())
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Sleepers {
 }
 
 /// What became of them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     waits: u64,
     through_a_kill: u64,
@@ -49,6 +49,27 @@ pub(crate) struct Outcome {
     pub(crate) early: u64,
     pub(crate) doubled: u64,
     latest: SignedDuration,
+}
+
+impl Outcome {
+    pub(crate) fn figures(&self) -> Value {
+        let Outcome { waits, through_a_kill, wait_kills, lost, early, doubled, latest } = self;
+        json!({ "waits": waits, "throughAKill": through_a_kill, "waitKills": wait_kills, "lost": lost, "early": early,
+                "doubled": doubled, "latestMs": u64::try_from(latest.as_millis()).unwrap_or_default() })
+    }
+
+    /// Adds the figures of another one.
+    pub(crate) fn add(&mut self, figures: &Value) {
+        let figure = |name: &str| figures[name].as_u64().unwrap();
+        self.waits += figure("waits");
+        self.through_a_kill += figure("throughAKill");
+        self.wait_kills += figure("waitKills");
+        self.lost += figure("lost");
+        self.early += figure("early");
+        self.doubled += figure("doubled");
+        let latest = i64::try_from(figure("latestMs")).unwrap();
+        self.latest = self.latest.max(SignedDuration::from_millis(latest));
+    }
 }
 
 impl fmt::Display for Outcome {

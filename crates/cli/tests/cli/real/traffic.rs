@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::ledger::{Kind, Ledger};
 
-/// Runs that have not ended, so that there is always something to do and never too much.
+/// Tasks that are not done, so that there is always something to do and never too much.
 const UNDER_WAY: usize = 300;
 
 pub(crate) fn deploy(http: &mut Http) {
     let work = |name: &str| {
-        json!({ "type": "task", "name": name, "handler": "work", "heartbeatMs": 1_000,
-                "retry": { "maxAttempts": 20, "backoffMs": 100 } })
+        json!({ "type": "task", "name": name, "handler": "work", "heartbeatMs": 3_000,
+                "retry": { "maxAttempts": 20, "backoffMs": 100, "backoffMultiplier": 1 } })
     };
     let nap = json!({ "type": "wait", "name": "nap", "duration": "{{ input.nap }}" });
     let go = json!({ "type": "external_event", "name": "go", "signalType": "go" });
@@ -82,7 +82,7 @@ pub(crate) fn drive(client: u64, http: &mut Http, ledger: &Ledger, killing: &Ato
 
 pub(crate) fn work(worker: u64, http: &mut Http, ledger: &Ledger, working: &AtomicBool) {
     let poll =
-        json!({ "handlers": ["work"], "maxTasks": 20, "waitMs": 200, "workerId": format!("w{worker}") });
+        json!({ "handlers": ["work"], "maxTasks": 5, "waitMs": 200, "workerId": format!("w{worker}") });
     let mut done = 0;
     while working.load(Ordering::SeqCst) {
         let Ok(answer) = http.post("/tasks/poll", &poll, None) else {
@@ -97,11 +97,20 @@ pub(crate) fn work(worker: u64, http: &mut Http, ledger: &Ledger, working: &Atom
             let answer = until_answered(|| http.post(&path, &report, None));
             // Refused when the lease was lost meanwhile, or when the answer to the first report was.
             assert!(matches!(answer.status, 200 | 409), "{answer:?}");
-            if answer.status == 200 {
-                ledger.completed(text(&task["runId"]), text(&task["stepName"]), output);
+            let (run, step) = (text(&task["runId"]), text(&task["stepName"]));
+            match answer.status {
+                200 => ledger.completed(run, step, output),
+                _ if is_done(http, run, step) => ledger.done(run, step),
+                _ => {}
             }
         }
     }
+}
+
+fn is_done(http: &mut Http, run: &str, step: &str) -> bool {
+    let run = until_answered(|| http.get(&format!("/workflow-runs/{run}"))).body;
+    let mut steps = run["steps"].as_array().into_iter().flatten();
+    steps.any(|known| known["name"] == step && known["status"] == "COMPLETED")
 }
 
 fn text(value: &Value) -> &str {

@@ -34,7 +34,7 @@ impl fmt::Display for Seen {
 
 /// Until no run is left that has not ended.
 pub(crate) fn wait_for_all(http: &mut Http, ledger: &Ledger) -> Result<(), String> {
-    let mut progress = (Instant::now(), usize::MAX);
+    let mut progress = (Instant::now(), Vec::new());
     loop {
         let open = "/workflow-runs?status=RUNNING,WAITING,PENDING&limit=100";
         let left = http.get(open).map_err(|error| error.to_string())?.body["data"].clone();
@@ -42,8 +42,9 @@ pub(crate) fn wait_for_all(http: &mut Http, ledger: &Ledger) -> Result<(), Strin
         if left.is_empty() {
             return Ok(());
         }
-        if left.len() < progress.1 {
-            progress = (Instant::now(), left.len());
+        let ids: Vec<Value> = left.iter().map(|run| run["id"].clone()).collect();
+        if ids != progress.1 {
+            progress = (Instant::now(), ids);
         }
         if progress.0.elapsed() > Duration::from_secs(300) {
             let stuck = left[0]["id"].as_str().unwrap_or_default();
