@@ -79,13 +79,17 @@ fn goes_on(database: Database, place: &Path) {
     let directory = tempfile::tempdir().unwrap();
     let store = database.restore(place, directory.path());
     let known: Value = serde_json::from_slice(&fs::read(place.join("known.json")).unwrap()).unwrap();
-    let mut server =
-        Server::start(&store, directory.path(), &[&KEEP[..], &[("ABIDE_AUTH", "required")]].concat());
+    let mut server = Server::start_with_clock(
+        &store,
+        directory.path(),
+        &[&KEEP[..], &[("ABIDE_AUTH", "required")]].concat(),
+    );
     let strangers = server.send("GET", "/v1/workflow-runs", "", "").0;
     assert_eq!(strangers, 401);
     server.key = Some(text(&known["key"]));
     check(&server, &known);
-    finish(&server, &known);
+    // The lease of whoever had a task when the format was kept runs out.
+    finish(&server, &known, |server| drop(server.post("/test/clock", &json!({ "advanceMs": 10_000 }))));
     assert!(server.stop().success());
     // All of it can be read, and is what its histories say.
     let doctor = run(directory.path(), &["doctor", "--store", &store]);
@@ -195,10 +199,13 @@ pub(crate) fn check(server: &Server, known: &Value) {
     }
 }
 
-/// Everything comes to its end.
-pub(crate) fn finish(server: &Server, known: &Value) {
+/// Everything comes to its end, while time passes.
+pub(crate) fn finish(server: &Server, known: &Value, pass_time: impl Fn(&Server)) {
     let run = |name: &str| text(&known["runs"][name]);
-    server.wait_for_status(&run("nap"), "COMPLETED");
+    server.wait_for("the nap", |server| {
+        pass_time(server);
+        server.status(&run("nap")) == "COMPLETED"
+    });
     assert_eq!(server.send("POST", &text(&known["revoked"]), "", "{}").0, 410, "it was revoked");
     let (status, body) = server.send("POST", &text(&known["resume"]), "", r#"{"signed": true}"#);
     assert!(status < 300, "{status} {body}");
@@ -233,6 +240,7 @@ pub(crate) fn finish(server: &Server, known: &Value) {
         .map(|name| run(name))
         .collect();
     server.wait_for("the work", |server| {
+        pass_time(server);
         for task in poll(server, "work", 10) {
             report(server, &task, "complete", json!({ "output": 2 }));
         }

@@ -82,7 +82,8 @@ fn nothing_acknowledged_is_lost_and_nothing_happens_twice_however_often_the_proc
             while ledger.acknowledged() == before {
                 if asked.elapsed() > STUCK {
                     let (left, after) = (ledger.under_way(), kills.len());
-                    stuck = Err(format!("nothing is acknowledged after {after} kills, with {left} tasks left"));
+                    stuck =
+                        Err(format!("nothing is acknowledged after {after} kills, with {left} tasks left"));
                     break 'kills;
                 }
                 std::thread::sleep(Duration::from_millis(1));
@@ -92,7 +93,10 @@ fn nothing_acknowledged_is_lost_and_nothing_happens_twice_however_often_the_proc
             if kills.len() % TOLD == 0 {
                 let (seconds, asleep) = (begun.elapsed().as_secs(), sleepers.count());
                 let left = ledger.under_way();
-                println!("{} kills in {seconds} s, {asleep} sleepers started, {left} tasks left", kills.len());
+                println!(
+                    "{} kills in {seconds} s, {asleep} sleepers started, {left} tasks left",
+                    kills.len()
+                );
             }
         }
         killing.store(false, Ordering::SeqCst);

@@ -48,7 +48,7 @@ fn what_the_old_version_began_is_ended_by_the_new_one_and_the_other_way_round() 
         assert!(first.stop().success());
         check(&second, &known);
         assert_eq!(complete(&second, &known["leased"]).0, 200, "its lease is good everywhere");
-        finish(&second, &known);
+        finish(&second, &known, |_| {});
     }
 }
 
@@ -64,7 +64,7 @@ fn an_old_node_is_started_again_beside_new_ones() {
     check(&again, &known);
     hand_over(&newer, &again);
     assert_eq!(complete(&again, &known["leased"]).0, 200, "its lease is good everywhere");
-    finish(&again, &known);
+    finish(&again, &known, |_| {});
     for name in known["runs"].as_object().unwrap().keys() {
         let run = text(&known["runs"][name]);
         let history = |server: &Server| server.get(&format!("/workflow-runs/{run}/events"));

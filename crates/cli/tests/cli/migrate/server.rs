@@ -21,10 +21,20 @@ impl Server {
         Server::start_of(abide(directory), store, settings)
     }
 
+    /// With a clock that stands still until it is moved.
+    pub(crate) fn start_with_clock(store: &str, directory: &Path, settings: &[(&str, &str)]) -> Server {
+        Server::serve(abide(directory), &["--test-clock"], store, settings)
+    }
+
     /// Of another build, too.
-    pub(crate) fn start_of(mut binary: Command, store: &str, settings: &[(&str, &str)]) -> Server {
+    pub(crate) fn start_of(binary: Command, store: &str, settings: &[(&str, &str)]) -> Server {
+        Server::serve(binary, &[], store, settings)
+    }
+
+    fn serve(mut binary: Command, flags: &[&str], store: &str, settings: &[(&str, &str)]) -> Server {
         let mut process = binary
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--store", store])
+            .args(flags)
             .envs(settings.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
