@@ -71,11 +71,20 @@ impl Page {
     }
 }
 
+/// Of a longer file of code the page shows its beginning: nobody reads it here, and every binary would carry it.
+const LONGEST_SOURCE: usize = 100_000;
+
 /// A page that is a file of code, as it stands.
 fn source(path: &str, text: &str) -> Page {
     let language = path.rsplit('.').next().unwrap_or_default();
-    let html =
-        format!("<h1>{}</h1>\n<pre><code>{}</code></pre>\n", escape(path), highlighted(language, text));
+    let shown = beginning(text, LONGEST_SOURCE);
+    let left = text[shown.len()..].lines().count();
+    let more = match left {
+        0 => String::new(),
+        left => format!("<p>… and {left} more lines, in the repository.</p>\n"),
+    };
+    let code = highlighted(language, shown);
+    let html = format!("<h1>{}</h1>\n<pre><code>{code}</code></pre>\n{more}", escape(path));
     Page {
         path: path.to_owned(),
         title: path.to_owned(),
@@ -85,6 +94,15 @@ fn source(path: &str, text: &str) -> Page {
         links: Vec::new(),
         sections: Vec::new(),
     }
+}
+
+/// The lines of a text that fit into so many bytes.
+fn beginning(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    let end = text.bytes().take(most).rposition(|byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    &text[..end]
 }
 
 struct Reader<'a> {
@@ -310,4 +328,19 @@ fn drawing_in_page(drawing: &str, alt: &str) -> String {
     // A blank line would end the HTML that it stands in.
     let lines: Vec<&str> = plain.lines().filter(|line| !line.trim().is_empty()).collect();
     format!("<span class=\"drawing\" role=\"img\" aria-label=\"{}\">{}</span>", escape(alt), lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_file_of_code_the_beginning_is_shown_and_how_much_is_left() {
+        let line = "é = 1\n";
+        let page = source("a.txt", &line.repeat(LONGEST_SOURCE));
+        assert!(page.html.len() < 3 * LONGEST_SOURCE, "{}", page.html.len());
+        let shown = LONGEST_SOURCE / line.len();
+        assert!(page.html.contains(&format!("… and {} more lines", LONGEST_SOURCE - shown)));
+        assert!(!source("a.txt", line).html.contains("more lines"));
+    }
 }

@@ -40,7 +40,12 @@ use mimalloc::MiMalloc;
 
 /// Durable workflows that sleep for a second or a year.
 #[derive(Debug, Parser)]
-#[command(name = "abide", version, arg_required_else_help = true)]
+#[command(
+    name = "abide",
+    version,
+    arg_required_else_help = true,
+    after_help = "New here? `abide serve --demo` starts a server with examples and says where its page is; the book with a tutorial\nis at /book/ there."
+)]
 struct Abide {
     #[command(subcommand)]
     command: Command,

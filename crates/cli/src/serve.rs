@@ -117,6 +117,7 @@ fn greet(
     writeln!(out, "abide {} listens on {url}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  API    {url}/api/v1")?;
     writeln!(out, "  page   {url}/")?;
+    writeln!(out, "  book   {url}/book/")?;
     writeln!(out, "  docs   {url}/docs")?;
     let store = config.store().map_or_else(|error| error.to_string(), |place| place.to_string());
     writeln!(out, "  store  {store}")?;

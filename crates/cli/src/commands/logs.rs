@@ -9,6 +9,8 @@ use crate::client::Error;
 use crate::console::Console;
 use crate::record::Record;
 
+const LOGGED: &str = "TASK_LOGGED";
+
 /// Show what the handlers of a run wrote with `ctx.log`.
 #[derive(Debug, Args)]
 #[command(
@@ -36,20 +38,26 @@ impl Logs {
             })
             .await;
         }
+        let mut is_empty = true;
         pages(&client, &run, None, console, |console, page| {
             for record in &page.data {
+                is_empty &= record.r#type != LOGGED;
                 let data =
                     if json { serde_json::to_string(record).unwrap_or_default() } else { String::new() };
                 write(console, json, &data, record)?;
             }
             Ok(())
         })
-        .await
+        .await?;
+        if is_empty && !json {
+            console.note("No handler wrote to this run's log; `abide history` shows what happened.")?;
+        }
+        Ok(())
     }
 }
 
 fn write(console: &mut Console<'_>, json: bool, data: &str, record: &Record) -> Result<(), Error> {
-    if record.r#type != "TASK_LOGGED" {
+    if record.r#type != LOGGED {
         return Ok(());
     }
     if json {
