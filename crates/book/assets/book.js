@@ -46,8 +46,10 @@ function score([, page, heading, text], words) {
 
 /** The text around the first word, with all words marked. */
 function excerpt(text, words) {
-  const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-  const part = (at > 0 ? '… ' : '') + text.slice(at, at + 140);
+  const near = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
+  const at = near > 0 ? text.indexOf(' ', near) + 1 : 0;
+  const end = text.length > at + 140 ? text.lastIndexOf(' ', at + 140) : text.length;
+  const part = (at > 0 ? '… ' : '') + text.slice(at, Math.max(end, at)) + (end < text.length ? ' …' : '');
   const node = document.createElement('small');
   const cut = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'i');
   for (const [number, piece] of part.split(cut).entries()) {

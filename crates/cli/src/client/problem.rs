@@ -20,7 +20,9 @@ pub(crate) fn explained(problem: &Problem) -> String {
     }
     said.push_str(match problem.code.as_str() {
         "UNAUTHENTICATED" => "\nGive a key with --key or ABIDE_API_KEY; `abide keys make` makes one.",
-        "UNKNOWN_DEFINITION" => "\n`abide deploy FILE` stores a workflow; the page of the server lists those that are stored.",
+        "UNKNOWN_DEFINITION" => {
+            "\n`abide deploy FILE` stores a workflow; the page of the server lists those that are stored."
+        }
         _ => "",
     });
     said

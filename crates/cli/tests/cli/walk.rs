@@ -19,6 +19,8 @@ use tempfile::TempDir;
 const BOUND: Duration = Duration::from_secs(300);
 /// Said by the shell when a block is done.
 const MARK: &str = "--- the end of a block:";
+/// Ends with the code of what was killed.
+const KILLED: &str = "kill -9 $!; wait $!";
 /// Sections of the README whose commands are about this binary.
 const SECTIONS: [&str; 2] = ["## The first five minutes", "## Your own workflow"];
 
@@ -162,6 +164,7 @@ impl Reader {
             .lines()
             .map(|line| match line.strip_suffix(" &") {
                 Some(server) => format!("{server} > server.log 2>&1 &\n"),
+                None if line == KILLED => format!("{line}; [ $? = 137 ] || worst=1\n"),
                 None => format!("{line} || worst=$?\n"),
             })
             .collect();
