@@ -112,6 +112,12 @@ export const workflows = {
     await context.cancel();
     await context.run("never", () => did(context, "never"));
   },
+  secretive: async (context) => {
+    const { base, pin } = context.requestPayload;
+    const header = context.headers.get("authorization");
+    const call = await context.call("told", { url: `${base}/ext/authorized`, method: "GET", headers: { authorization: "Bearer very-secret", "x-any": "hide-me" } });
+    return { pin: pin === "pin-1234", header: header === "Bearer very-secret", called: call.body.authorized };
+  },
   sleeper: async (context) => {
     await context.sleep("long", "1h");
     return "awake";
@@ -137,6 +143,7 @@ export const start = () =>
     app.use(express.json({ limit: "8mb" }));
     app.get("/ext/json/:n", (request, response) => response.json({ n: Number(request.params.n) }));
     app.post("/ext/echo", (request, response) => response.json({ got: request.body, header: request.get("x-call"), leaked: request.get("upstash-workflow-runid") ?? null }));
+    app.get("/ext/authorized", (request, response) => response.json({ authorized: request.get("authorization") === "Bearer very-secret" && request.get("x-any") === "hide-me" }));
     app.get("/ext/status/:code", (request, response) => response.status(Number(request.params.code)).json({ no: true }));
     app.get("/ext/flaky/:id", (request, response) => {
       const count = (flaky.get(request.params.id) ?? 0) + 1;

@@ -5,6 +5,7 @@ import { Client } from "@upstash/workflow";
 import * as application from "./app.mjs";
 import { cutOff, losing } from "./faults.mjs";
 import { Abide } from "./server.mjs";
+import { until } from "./until.mjs";
 
 // What goes wrong meanwhile: `requests` (the first answer to each request is lost), `answers` (every second 200 of the app
 // is), `kills` (the server is killed again and again).
@@ -42,15 +43,6 @@ const trigger = async (name, body, options = {}) => {
   return workflowRunId;
 };
 const run = async (id) => (await client.logs({ workflowRunId: id })).runs[0];
-const until = async (what, ms = 20_000) => {
-  const deadline = Date.now() + ms;
-  for (;;) {
-    const found = await what();
-    if (found) return found;
-    if (Date.now() > deadline) throw new Error(`nothing came of ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-};
 const ended = (id) => until(async () => {
   const found = await run(id);
   return found && found.workflowState !== "RUN_STARTED" ? found : undefined;

@@ -57,6 +57,8 @@ struct Driver {
     in_flight: BTreeSet<Parcel>,
     /// Answered with success in this execution.
     taken: BTreeSet<Parcel>,
+    /// How many deliveries were made in this execution.
+    delivered: usize,
     answers: mpsc::UnboundedSender<Answered>,
     answered: mpsc::UnboundedReceiver<Answered>,
 }
@@ -65,7 +67,15 @@ impl Driver {
     fn new(gateway: Arc<Gateway>, task: Task) -> Driver {
         // As many as are in flight, which has a bound.
         let (answers, answered) = mpsc::unbounded_channel();
-        Driver { gateway, task, in_flight: BTreeSet::new(), taken: BTreeSet::new(), answers, answered }
+        Driver {
+            gateway,
+            task,
+            in_flight: BTreeSet::new(),
+            taken: BTreeSet::new(),
+            delivered: 0,
+            answers,
+            answered,
+        }
     }
 
     async fn run(mut self) -> TaskResult {
@@ -78,7 +88,7 @@ impl Driver {
 
     async fn load(&self) -> Result<(Run, Log), Error> {
         let run = self.gateway.workspace().run(self.task.run_id).get().await?;
-        let log = Log::of(&run).ok_or(Error::UnknownRun(self.task.run_id))?;
+        let log = self.gateway.log_of(&run).ok_or(Error::UnknownRun(self.task.run_id))?;
         Ok((run, log))
     }
 
@@ -99,6 +109,15 @@ impl Driver {
             if self.act(&run, &log, new_from).await? {
                 continue;
             }
+            if self.in_flight.is_empty() && self.is_held_back(&log, new_from) {
+                let at = gateway.engine.now();
+                let turn = WaitSpec::new(log.turn_name(), WaitFor::Instant { at });
+                return Ok(TaskResult::Suspend {
+                    entries: Vec::new(),
+                    waits: vec![turn],
+                    wake: WakeOn::Each,
+                });
+            }
             if self.in_flight.is_empty() {
                 let open = log.open_waits();
                 if open.is_empty() {
@@ -113,6 +132,19 @@ impl Driver {
                 changed = follower.changed() => drop(changed),
             }
         }
+    }
+
+    /// Whether a run under flow control has had its delivery: the next one needs room of its own.
+    fn is_held_back(&self, log: &Log, new_from: usize) -> bool {
+        let is_new = |act: &Act| match act {
+            Act::Deliver { parcel, .. } => !self.taken.contains(parcel),
+            Act::Append { .. } | Act::GiveUp { .. } => false,
+        };
+        self.has_had_its_turn(log) && log.next(new_from).iter().any(is_new)
+    }
+
+    fn has_had_its_turn(&self, log: &Log) -> bool {
+        log.started.flow.is_some() && self.delivered > 0
     }
 
     /// Does what is to be done now. Says whether the log has changed by it.
@@ -140,12 +172,13 @@ impl Driver {
     }
 
     fn deliver(&mut self, run: &Run, log: &Log, parcel: Parcel, retried: u32) {
-        let is_full = self.in_flight.len() >= AT_ONCE;
+        let is_full = self.in_flight.len() >= AT_ONCE || self.has_had_its_turn(log);
         if is_full || self.taken.contains(&parcel) || self.in_flight.contains(&parcel) {
             return;
         }
         let Some(outgoing) = outgoing(run, log, &parcel, retried) else { return };
         self.in_flight.insert(parcel.clone());
+        self.delivered += 1;
         let (gateway, answers) = (Arc::clone(&self.gateway), self.answers.clone());
         // It goes on when this task is recalled: the app is not cut off in the middle of its answer.
         tokio::spawn(async move {
@@ -238,8 +271,8 @@ impl Driver {
         failure["entry"] = json!(log.parcel_name(&parcel));
         let name = failed_name(log.visit);
         let entries = vec![JournalResult { name: name.into(), result: failure.clone().into() }];
-        let callback = plain::failure_callback(run, log, &failure);
-        let waits: Vec<WaitSpec> = callback.into_iter().collect();
+        let callback = plain::failure_callback(&self.gateway, run, log, &failure).await;
+        let waits: Vec<WaitSpec> = callback.unwrap_or_default().into_iter().collect();
         match self.record(entries.clone(), waits).await {
             // The callback is too large to be kept: the run fails without it.
             Err(Error::Refused(refusal)) if refusal.code() == "LIMIT_EXCEEDED" => {

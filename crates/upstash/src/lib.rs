@@ -17,20 +17,24 @@ mod event;
 mod keys;
 mod log;
 mod message;
+mod origin;
 mod plain;
+mod publish;
 mod record;
+mod registry;
 mod retry_delay;
 mod routes;
+mod sealed;
 mod signature;
 mod start;
 mod started;
+mod throttle;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use abide_calls::http::Client;
-use abide_core::definition::document::Workflow;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::task::Task;
@@ -66,6 +70,9 @@ pub enum OpenError {
     /// The master key does not open the keys.
     #[error("the gateway's keys could not be opened: {0}")]
     Vault(vault::Error),
+    /// A workflow of the gateway could not be stored.
+    #[error("{0}")]
+    Definition(String),
     /// The system gave no random bytes.
     #[error("no random bytes: {0}")]
     Random(String),
@@ -97,7 +104,11 @@ pub struct Gateway {
     keys: RwLock<(Keys, Instant)>,
     client: Client,
     room: Semaphore,
+    origins: origin::Origins,
     known: Mutex<HashMap<String, RunId>>,
+    sealer: sealed::Sealer,
+    /// The versions of the two workflows that are stored, by their limits.
+    versions: Mutex<HashSet<(&'static str, throttle::Throttle)>>,
 }
 
 impl std::fmt::Debug for Gateway {
@@ -109,7 +120,9 @@ impl std::fmt::Debug for Gateway {
 impl Gateway {
     /// Opens the gateway on an engine: its keys and its two workflows are stored, its tasks are performed from now on.
     pub async fn open(engine: Engine, settings: Settings) -> Result<Arc<Gateway>, OpenError> {
-        let keys = if settings.development { Keys::of_development() } else { Keys::of(&engine).await? };
+        let stored = Keys::of(&engine).await?;
+        let sealer = sealed::Sealer::of(&stored)?;
+        let keys = if settings.development { Keys::of_development() } else { stored };
         let client = Client::new(engine.calls().policy.clone());
         let gateway = Arc::new(Gateway {
             engine,
@@ -117,16 +130,16 @@ impl Gateway {
             keys: RwLock::new((keys, Instant::now())),
             client,
             room: Semaphore::new(DELIVERIES),
+            origins: origin::Origins::default(),
             known: Mutex::default(),
+            sealer,
+            versions: Mutex::default(),
         });
-        for (name, what) in [(WORKFLOW, "A run of a guest"), (MESSAGE, "One message")] {
-            let retry = abide_core::definition::document::Retry {
-                max_attempts: Some(abide_core::limits::RETRY_ATTEMPTS),
-                ..Default::default()
-            };
-            let description = format!("{what} of the Upstash gateway; it is started through /v2");
-            let workflow = Workflow::new(name).version(VERSION).description(description).default_retry(retry);
-            gateway.workspace().definitions().deploy(workflow.task("workflow", name)).await?;
+        for name in [WORKFLOW, MESSAGE] {
+            gateway
+                .version(name, throttle::Throttle::default())
+                .await
+                .map_err(|problem| OpenError::Definition(problem.to_string()))?;
         }
         for (name, perform) in [(WORKFLOW, Performs::Run), (MESSAGE, Performs::Message)] {
             // The engine has the handlers, and the gateway the engine.

@@ -31,6 +31,8 @@ pub(crate) fn failed_name(visit: u32) -> String {
     format!("!failed {visit}")
 }
 
+const TURN: &str = "turn ";
+
 /// The name of the entry with which the SDK confirmed a start by somebody else.
 pub(crate) const CONFIRMED: &str = "!confirmed";
 
@@ -387,6 +389,12 @@ impl Log {
         acts
     }
 
+    /// The name of the wait with which a run under flow control makes room for others before its next delivery.
+    pub(crate) fn turn_name(&self) -> String {
+        let turns = self.waits.keys().filter(|name| name.starts_with(TURN)).count();
+        format!("{TURN}{}", turns + 1)
+    }
+
     fn delivery(&self, parcel: Parcel) -> Option<Act> {
         if self.is_delayed(&parcel) || (!matches!(parcel, Parcel::Step(_)) && self.is_done(&parcel)) {
             return None;
@@ -440,6 +448,12 @@ impl Log {
     /// The headers that hold for an entry: the run's, and its own over them.
     pub(crate) fn headers(&self, entry: &Entry) -> Headers {
         self.started.headers.overlaid(&entry.stored.headers)
+    }
+
+    /// How large the log up to this place is, about.
+    pub(crate) fn prefix_bytes(&self, place: usize) -> usize {
+        let entries = self.entries[..=place].iter().map(|entry| entry.stored.body.len());
+        self.started.body.size() + entries.sum::<usize>()
     }
 
     /// The body of a delivery of the entry at this place: the log up to it.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::duration;
+use crate::sealed::REDACTED;
 
 /// How often a delivery is repeated if nobody says.
 pub(crate) const RETRIES: u32 = 3;
@@ -143,6 +144,8 @@ pub(crate) enum Body {
     Text(String),
     /// Base64 of bytes that are not text.
     Base64(String),
+    /// A body that must not be readable.
+    Sealed(String),
     /// Nothing was sent.
     #[default]
     None,
@@ -161,6 +164,7 @@ impl Body {
         match self {
             Body::Text(text) => text.clone().into_bytes(),
             Body::Base64(text) => STANDARD.decode(text).unwrap_or_default(),
+            Body::Sealed(_) => REDACTED.into(),
             Body::None => Vec::new(),
         }
     }
@@ -169,13 +173,27 @@ impl Body {
         match self {
             Body::Text(text) => STANDARD.encode(text),
             Body::Base64(text) => text.clone(),
+            Body::Sealed(_) => STANDARD.encode(REDACTED),
             Body::None => String::new(),
+        }
+    }
+
+    /// How large the body is as it is stored.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Body::Text(text) | Body::Base64(text) | Body::Sealed(text) => text.len(),
+            Body::None => 0,
         }
     }
 
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
+}
+
+/// Whether a destination is a URL, and not the name of a URL group.
+pub(crate) fn is_url(destination: &str) -> bool {
+    destination.starts_with("http://") || destination.starts_with("https://")
 }
 
 /// A message that was submitted.

@@ -1,32 +1,33 @@
-//! A message that is delivered and nothing more: a failure callback, or what was published without a workflow. It is a
-//! run of its own; a retry is a wait of it.
+//! A message that is delivered and nothing more: what was published without a workflow, a callback, the occurrence of a
+//! schedule. It is a run of its own; a retry is a wait of it.
+
+mod callback;
+mod perform;
+mod relay;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_calls::http::{Error, Response};
 use abide_core::command::{WaitFor, WaitSpec};
-use abide_core::history::{Failure, WakeOn};
-use abide_core::retry::RetryPolicy;
 use abide_core::run::Run;
-use abide_core::task::Task;
-use abide_core::time::Millis;
-use abide_engine::TaskResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::delivery::{self, Outgoing};
+pub(crate) use self::perform::{Ended, perform};
+pub(crate) use self::relay::resumed_event;
 use crate::log::Log;
 use crate::message::{Body, Headers, Message, RETRIES};
-use crate::{Gateway, MESSAGE};
+use crate::routes::Problem;
+use crate::sealed::Redaction;
+use crate::started::{flow_tag, group_tag, label_tag, labels, queue_tag, schedule_tag, url_tag};
+use crate::throttle::Throttle;
+use crate::{Gateway, MESSAGE, delivery};
 
 /// The wait that ends when the failure callback of a run is on its way.
 pub(crate) const FAILURE_CALLBACK: &str = "failure callback";
-/// How much of an answer is kept in the run of a message.
-const KEPT_BYTES: usize = 16 * 1024;
 
 /// The input of the run of a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Plain {
     pub(crate) url: String,
@@ -35,13 +36,34 @@ pub(crate) struct Plain {
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Body,
     pub(crate) retries: u32,
-    /// The control headers that say how it is tried again.
+    /// The headers that say how it is tried again, and who is told what came of it.
     #[serde(default)]
     pub(crate) control: Headers,
+    /// The flow control key that it is under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) flow: Option<String>,
+    /// The queue that it stands in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) queue: Option<String>,
+    /// The URL group that it was sent to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) group: Option<String>,
+    /// The name that the group has for this URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) endpoint: Option<String>,
+    /// The schedule that it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) schedule: Option<String>,
+    /// The instant before which it is not delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) not_before: Option<i64>,
+    /// Whether it is published anew instead of being delivered: to a group as that is then, into a queue, or later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) relays: bool,
 }
 
 impl Plain {
-    /// A message that was published.
+    /// A message that was published to a URL.
     pub(crate) fn of(message: &Message) -> Plain {
         let mut headers = message.headers.forwarded();
         let content_type = message.headers.get("content-type");
@@ -53,37 +75,145 @@ impl Plain {
             body: message.body.clone(),
             retries: message.headers.retries().unwrap_or(RETRIES),
             control: control(&message.headers),
+            ..Plain::default()
         }
+    }
+
+    pub(crate) fn tags(&self) -> Vec<Arc<str>> {
+        let mut tags = vec![url_tag(&self.url)];
+        tags.extend(self.queue.as_deref().map(queue_tag));
+        tags.extend(self.group.as_deref().map(group_tag));
+        tags.extend(self.schedule.as_deref().map(schedule_tag));
+        tags.extend(self.flow.as_deref().map(flow_tag));
+        let room = abide_core::limits::TAGS - tags.len();
+        tags.extend(labels(&self.control).take(room).map(label_tag));
+        tags.into_iter().map(Into::into).collect()
+    }
+
+    /// The message that the run of a message delivers; `None` if it is another run.
+    pub(crate) fn of_run(run: &Run) -> Option<Plain> {
+        let is_message = *run.definition_ref.name == *MESSAGE;
+        is_message.then(|| serde_json::from_value(Value::clone(&run.input)).ok()).flatten()
+    }
+
+    /// The message, as clients are shown it.
+    pub(crate) fn shown(&self, run: &Run) -> Value {
+        let mut shown = self.described();
+        shown["messageId"] = json!(message_id(&run.id.to_string()));
+        shown["notBefore"] = json!(self.not_before.unwrap_or(run.created_at.as_millisecond()));
+        shown["createdAt"] = json!(run.created_at.as_millisecond());
+        shown
+    }
+
+    /// What is known of the message before it is published; what is sealed stays so.
+    pub(crate) fn described(&self) -> Value {
+        let header: BTreeMap<&str, [&str; 1]> =
+            self.headers.iter().map(|(name, value)| (name.as_str(), [crate::sealed::shown(value)])).collect();
+        let mut shown = json!({
+            "url": self.url,
+            "method": self.method,
+            "header": header,
+            "body": self.body.text(),
+            "maxRetries": self.retries,
+            "callerIP": "",
+        });
+        let known = [
+            ("topicName", self.group.as_deref()),
+            ("endpointName", self.endpoint.as_deref()),
+            ("queueName", self.queue.as_deref()),
+            ("scheduleId", self.schedule.as_deref()),
+            ("flowControlKey", self.flow.as_deref()),
+            ("callback", self.control.get("upstash-callback")),
+            ("failureCallback", self.control.get("upstash-failure-callback")),
+            ("retryDelayExpression", self.control.get("upstash-retry-delay")),
+            ("label", self.control.get("upstash-label")),
+        ];
+        for (name, value) in known {
+            if let Some(value) = value {
+                shown[name] = json!(value);
+            }
+        }
+        if let Ok(Some((_, Throttle { parallelism, rate, period_ms, .. }))) = Throttle::of(&self.control) {
+            let period = rate.map(|_| period_ms / 1_000);
+            for (name, figure) in [
+                ("parallelism", parallelism.map(u64::from)),
+                ("rate", rate.map(u64::from)),
+                ("period", period),
+            ] {
+                if let Some(figure) = figure {
+                    shown[name] = json!(figure);
+                }
+            }
+        }
+        shown
+    }
+
+    /// A run of this message that its starter does not wait for.
+    async fn detached(&self, gateway: &Gateway) -> Result<WaitFor, Problem> {
+        let version = gateway.version(MESSAGE, gateway.throttle_of(self).await?).await?;
+        Ok(WaitFor::Child {
+            definition: MESSAGE.into(),
+            version: Some(version.into()),
+            input: serde_json::to_value(self).expect("a message is JSON").into(),
+            timeout: None,
+            detached: true,
+            tags: self.tags(),
+        })
     }
 }
 
+impl Gateway {
+    /// The limits that a message is under: its queue's, and those of its own.
+    pub(crate) async fn throttle_of(&self, plain: &Plain) -> Result<Throttle, Problem> {
+        let own = Throttle::of(&plain.control)?.filter(|_| plain.flow.is_some() && !plain.relays);
+        let mut throttle = own.map(|(_, throttle)| throttle).unwrap_or_default();
+        if let Some(queue) = plain.queue.as_deref().filter(|_| !plain.relays) {
+            throttle.queue = Some(self.queue(queue).await?.parallelism);
+        }
+        Ok(throttle)
+    }
+}
+
+/// The headers that a message needs after it was accepted.
 fn control(headers: &Headers) -> Headers {
-    let wanted = ["upstash-retry-delay", "upstash-timeout"];
+    let wanted = [
+        "upstash-retry-delay",
+        "upstash-timeout",
+        "upstash-callback",
+        "upstash-failure-callback",
+        "upstash-flow-control-",
+        "upstash-label",
+        "upstash-redact-fields",
+        "upstash-retries",
+    ];
+    let is_wanted = |name: &String| wanted.iter().any(|prefix| name.starts_with(prefix));
     Headers(
-        wanted.iter().filter_map(|name| Some((String::from(*name), headers.get(name)?.to_owned()))).collect(),
+        headers.0.iter().filter(|(name, _)| is_wanted(name)).map(|(n, v)| (n.clone(), v.clone())).collect(),
     )
 }
 
 /// The run that delivers the failure callback of a run, as a wait that ends when it is started.
-pub(crate) fn failure_callback(run: &Run, log: &Log, failure: &Value) -> Option<WaitSpec> {
-    let input = serde_json::to_value(failure_message(run, log, failure)?).expect("a message is JSON");
-    let wait = WaitFor::Child {
-        definition: MESSAGE.into(),
-        version: None,
-        input: input.into(),
-        timeout: None,
-        detached: true,
-        tags: Vec::new(),
-    };
+pub(crate) async fn failure_callback(
+    gateway: &Gateway,
+    run: &Run,
+    log: &Log,
+    failure: &Value,
+) -> Result<Option<WaitSpec>, Problem> {
+    let Some(message) = failure_message(gateway, run, log, failure)? else { return Ok(None) };
     let name = match log.visit {
         1 => FAILURE_CALLBACK.to_owned(),
         visit => format!("{FAILURE_CALLBACK} {visit}"),
     };
-    Some(WaitSpec::new(name, wait))
+    Ok(Some(WaitSpec::new(name, message.detached(gateway).await?)))
 }
 
 /// The failure callback of a run; `None` if nobody wants one.
-pub(crate) fn failure_message(run: &Run, log: &Log, failure: &Value) -> Option<Plain> {
+pub(crate) fn failure_message(
+    gateway: &Gateway,
+    run: &Run,
+    log: &Log,
+    failure: &Value,
+) -> Result<Option<Plain>, Problem> {
     let config = &log.started.headers;
     let given = config.get("upstash-failure-callback").map(str::to_owned);
     // An endpoint that started the run itself does not name itself; it answers if it has no failure function.
@@ -91,7 +221,7 @@ pub(crate) fn failure_message(run: &Run, log: &Log, failure: &Value) -> Option<P
     let (url, own_control) = match (given, own) {
         (Some(url), _) => (url, config.under("upstash-failure-callback-")),
         (None, Some(url)) => (url, config.clone()),
-        (None, None) => return None,
+        (None, None) => return Ok(None),
     };
     let mut headers = own_control.forwarded();
     headers.remove("upstash-workflow-sdk-version");
@@ -102,87 +232,22 @@ pub(crate) fn failure_message(run: &Run, log: &Log, failure: &Value) -> Option<P
     put("upstash-workflow-runid", log.started.workflow_run_id.clone());
     put("upstash-workflow-createdat", run.created_at.as_millisecond().to_string());
     let body = delivery::failure_body(run, log, failure, &crate::dlq_id(run));
-    Some(Plain {
+    let body = Body::Text(body.to_string());
+    let mut control = control(&own_control);
+    // What is told of a failure is told to nobody else.
+    control.0.retain(|name, _| ["upstash-retry-delay", "upstash-timeout"].contains(&name.as_str()));
+    Ok(Some(Plain {
         url,
         method: "POST".to_owned(),
         headers,
-        body: Body::Text(body.to_string()),
+        body: if Redaction::of(config).body { gateway.sealer.seal_body(&body)? } else { body },
         retries: own_control.retries().unwrap_or(RETRIES),
-        control: control(&own_control),
-    })
+        control,
+        ..Plain::default()
+    }))
 }
 
 /// The id of the message that a run delivers.
 pub(crate) fn message_id(run: &str) -> String {
     format!("msg_{}", run.strip_prefix("run_").unwrap_or(run))
-}
-
-/// Performs the task of a message's run.
-pub(crate) async fn perform(gateway: Arc<Gateway>, task: Task) -> TaskResult {
-    let Ok(plain) = serde_json::from_value::<Plain>(Value::clone(&task.input)) else {
-        return not_retryable("UPSTASH_MESSAGE", "the input is not a message".to_owned());
-    };
-    let retried = u32::try_from(task.journal.len()).unwrap_or(u32::MAX);
-    let id = message_id(&task.run_id.to_string());
-    let mut headers = plain.headers.clone();
-    headers.insert("upstash-message-id".to_owned(), id.clone());
-    headers.insert("upstash-retried".to_owned(), retried.to_string());
-    let outgoing = Outgoing {
-        method: plain.method.parse().unwrap_or(axum::http::Method::POST),
-        url: plain.url.clone(),
-        headers,
-        body: plain.body.bytes(),
-        message_id: id,
-        timeout: delivery_timeout(&plain),
-        answer_bytes: 1024 * 1024,
-        redirects: 0,
-    };
-    let answer = gateway.send(outgoing).await;
-    judged(&plain, retried, answer)
-}
-
-fn delivery_timeout(plain: &Plain) -> std::time::Duration {
-    let longest = std::time::Duration::from_secs(15 * 60);
-    plain.control.timeout().map_or(longest, |given| std::time::Duration::from_millis(given.0).min(longest))
-}
-
-fn judged(plain: &Plain, retried: u32, answer: Result<Response, Error>) -> TaskResult {
-    let (error, after): (Failure, Option<Millis>) = match &answer {
-        Ok(response) if response.status.is_success() => {
-            return TaskResult::complete(Value::clone(&kept(response)));
-        }
-        Ok(response) => {
-            let text: String = String::from_utf8_lossy(&response.body).chars().take(500).collect();
-            let message = format!("{} answered {}: {text}", plain.url, response.status.as_u16());
-            if response.headers.contains_key("upstash-nonretryable-error") {
-                return not_retryable("UPSTASH_DELIVERY", message);
-            }
-            (Failure::new("UPSTASH_DELIVERY", message), delivery::retry_after(response))
-        }
-        Err(error) if error.is_passing() => (Failure::new(error.code(), error.to_string()), None),
-        Err(error) => return not_retryable(error.code(), error.to_string()),
-    };
-    if retried >= plain.retries {
-        return not_retryable(&error.code, error.message);
-    }
-    let wait = WaitFor::Retry {
-        call: "delivery".into(),
-        attempt: retried + 1,
-        policy: RetryPolicy { max_attempts: plain.retries + 1, ..RetryPolicy::default() },
-        retry_after: Some(after.unwrap_or_else(|| delivery::delay(&plain.control, retried))),
-        error,
-    };
-    let waits = vec![WaitSpec::new(format!("retry {}", retried + 1), wait)];
-    TaskResult::Suspend { entries: Vec::new(), waits, wake: WakeOn::All }
-}
-
-fn kept(response: &Response) -> abide_core::json::Json {
-    let body = &response.body[..response.body.len().min(KEPT_BYTES)];
-    let header = delivery::listed(&response.headers);
-    json!({ "status": response.status.as_u16(), "header": header, "body": String::from_utf8_lossy(body) })
-        .into()
-}
-
-fn not_retryable(code: &str, message: String) -> TaskResult {
-    TaskResult::Fail { message, code: Some(code.into()), retryable: false, retry_after: None, detail: None }
 }

@@ -61,11 +61,18 @@ impl Gateway {
         known.insert(id.to_owned(), run);
     }
 
+    /// The log of a run, as it is delivered: with the body that its client does not want to see in logs.
+    pub(crate) fn log_of(&self, run: &Run) -> Option<Log> {
+        let mut log = Log::of(run)?;
+        log.started.body = self.sealer.open_body(&log.started.body);
+        Some(log)
+    }
+
     /// The run that a client's id names, if it is not over, with its log.
     pub(crate) async fn active(&self, id: &str) -> Result<(Run, Log), Problem> {
         let run = self.find(id).await?.ok_or_else(|| not_active(id))?;
         let run = self.workspace().run(run).get().await?;
-        let log = Log::of(&run).filter(|log| !log.failures.contains_key(&failed_name(log.visit)));
+        let log = self.log_of(&run).filter(|log| !log.failures.contains_key(&failed_name(log.visit)));
         match log {
             Some(log) if !run.status.has_ended() => Ok((run, log)),
             Some(_) | None => Err(not_active(id)),

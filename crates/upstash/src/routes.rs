@@ -4,10 +4,15 @@ mod batch;
 mod cancel;
 mod dlq;
 mod events;
+mod groups;
 mod hooks;
+mod letters;
+mod logs;
 mod messages;
 mod notify;
+mod queues;
 mod runs;
+mod schedules;
 mod select;
 mod wait;
 
@@ -25,7 +30,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use crate::log::Log;
-use crate::message::{Body as MessageBody, Headers, Message};
+use crate::message::{Body as MessageBody, Headers, Message, is_url};
 use crate::{Gateway, Keys};
 
 /// How large a request may be: a batch of steps, each of which has the limit of a payload.
@@ -45,6 +50,18 @@ impl Problem {
 
     fn bad(message: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, message)
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<abide_engine::vault::Error> for Problem {
+    fn from(error: abide_engine::vault::Error) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
     }
 }
 
@@ -133,7 +150,7 @@ async fn dispatch(gateway: &Gateway, asked: GuestRequest) -> Answer {
         ("POST", "batch", "") => batch::batch(gateway, &asked).await,
         ("POST", "publish", _) => batch::publish(gateway, asked.message(rest)?).await,
         ("POST", "trigger", _) => {
-            let begun = gateway.trigger(&asked.message(rest)?).await?;
+            let begun = gateway.trigger(&gateway.sealer.seal_message(asked.message(rest)?)?).await?;
             Ok((StatusCode::CREATED, begun.answer()))
         }
         ("POST", "wait", event) => wait::wait(gateway, &asked, &decoded(event)).await,
@@ -151,14 +168,20 @@ async fn dispatch(gateway: &Gateway, asked: GuestRequest) -> Answer {
             gateway.use_keys(keys.clone());
             ok(shown(&keys))
         }
-        ("GET", "messages", id) => messages::get(gateway, &decoded(id)).await,
-        ("DELETE", "messages", id) => messages::cancel(gateway, &decoded(id)).await,
-        ("GET", "dlq", "") => dlq::list(gateway, &asked.query()).await,
-        (method, "workflows", rest) => workflows(gateway, &asked, method, rest).await,
-        (method, _, _) => {
-            let message = format!("{method} /v2/{path} is not among what this gateway serves");
-            Err(Problem::new(StatusCode::NOT_FOUND, message))
+        ("POST", "enqueue", _) => {
+            let (queue, destination) = rest.split_once('/').unwrap_or((rest, ""));
+            batch::enqueue(gateway, asked.message(destination)?, &decoded(queue)).await
         }
+        ("GET", "messages", id) => messages::get(gateway, &decoded(id)).await,
+        ("DELETE", "messages", "") => messages::cancel_many(gateway, &asked.query()).await,
+        ("DELETE", "messages", id) => messages::cancel(gateway, &decoded(id)).await,
+        ("GET", "events", "") => logs::list(gateway, &asked.query()).await,
+        (method, "dlq", rest) => letters::answer(gateway, &asked, method, &decoded(rest)).await,
+        (method, "queues", rest) => queues::answer(gateway, &asked, method, rest).await,
+        (method, "topics", rest) => groups::answer(gateway, &asked, method, rest).await,
+        (method, "schedules", rest) => schedules::answer(gateway, &asked, method, rest).await,
+        (method, "workflows", rest) => workflows(gateway, &asked, method, rest).await,
+        (_, _, _) => Err(asked.not_served()),
     }
 }
 
@@ -170,6 +193,7 @@ async fn workflows(gateway: &Gateway, asked: &GuestRequest, method: &str, rest: 
         ("DELETE", ["runs"]) => cancel::cancel(gateway, &asked.query()).await,
         ("GET", ["events"]) => events::list(gateway, &asked.query()).await,
         ("GET", ["dlq"]) => dlq::list(gateway, &asked.query()).await,
+        ("GET", ["dlq", id]) => letters::get(gateway, &decoded(id)).await,
         ("POST", ["dlq", "resume"]) => dlq::resume(gateway, &asked.query()).await,
         ("POST", ["dlq", "restart"]) => dlq::restart(gateway, asked).await,
         ("POST", ["dlq", "callback", id]) => dlq::callback(gateway, &decoded(id)).await,
@@ -177,10 +201,7 @@ async fn workflows(gateway: &Gateway, asked: &GuestRequest, method: &str, rest: 
         (_, ["hooks", user, run, event]) => {
             hooks::hook(gateway, asked, &decoded(user), &decoded(run), &decoded(event)).await
         }
-        (_, _) => {
-            let message = format!("{method} /v2/workflows/{rest} is not among what this gateway serves");
-            Err(Problem::new(StatusCode::NOT_FOUND, message))
-        }
+        (_, _) => Err(asked.not_served()),
     }
 }
 
@@ -193,6 +214,12 @@ fn decoded(part: &str) -> String {
 }
 
 impl GuestRequest {
+    /// The answer to a request for what there is none of.
+    fn not_served(&self) -> Problem {
+        let message = format!("{} /v2/{} is not among what this gateway serves", self.method, self.path);
+        Problem::new(StatusCode::NOT_FOUND, message)
+    }
+
     /// The message of a request whose path ends with the destination.
     fn message(&self, destination: &str) -> Result<Message, Problem> {
         let mut destination = destination.to_owned();
@@ -205,11 +232,11 @@ impl GuestRequest {
                 destination = format!("{scheme}/{rest}");
             }
         }
-        if !destination.starts_with("http://") && !destination.starts_with("https://") {
+        if !is_url(&destination) {
             destination = decoded(&destination);
-            if !destination.starts_with("http://") && !destination.starts_with("https://") {
-                return Err(Problem::bad(format!("`{destination}` is not a URL")));
-            }
+        }
+        if destination.is_empty() {
+            return Err(Problem::bad("a message has a destination, a URL or the name of a URL group"));
         }
         let (headers, body) = (Headers::of_request(&self.headers), MessageBody::of(&self.body));
         Ok(Message { destination, headers, body })
@@ -240,18 +267,23 @@ impl Query {
     }
 }
 
-/// The headers of a message that differ from those of its run, without what only says where it belongs.
-pub(crate) fn message_headers(log: &Log, object: &Value) -> Headers {
-    differing(log, Headers::of_object(object))
-}
+impl Gateway {
+    /// The headers of a message that differ from those of its run, without what only says where it belongs.
+    pub(crate) fn message_headers(&self, log: &Log, object: &Value) -> Result<Headers, Problem> {
+        self.differing(log, Headers::of_object(object))
+    }
 
-fn differing(log: &Log, headers: Headers) -> Headers {
-    let is_own = |name: &str| {
-        name.starts_with("upstash-workflow-")
-            || ["upstash-method", "upstash-delay", "upstash-not-before", "upstash-feature-set"]
-                .contains(&name)
-    };
-    let run = &log.started.headers;
-    let differs = |name: &String, value: &String| run.get(name) != Some(value.as_str());
-    Headers(headers.0.into_iter().filter(|(name, value)| !is_own(name) && differs(name, value)).collect())
+    fn differing(&self, log: &Log, headers: Headers) -> Result<Headers, Problem> {
+        let is_own = |name: &str| {
+            name.starts_with("upstash-workflow-")
+                || ["upstash-method", "upstash-delay", "upstash-not-before", "upstash-feature-set"]
+                    .contains(&name)
+        };
+        let run = &log.started.headers;
+        let differs = |name: &String, value: &String| {
+            run.get(name).is_none_or(|of_run| self.sealer.open(of_run) != self.sealer.open(value))
+        };
+        let kept = headers.0.into_iter().filter(|(name, value)| !is_own(name) && differs(name, value));
+        Ok(self.sealer.seal_headers(Headers(kept.collect()))?)
+    }
 }

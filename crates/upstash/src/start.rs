@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use crate::log::{CONFIRMED, Log, Request, RequestKind, Step, message_ids};
 use crate::message::{Body, Message};
-use crate::plain::Plain;
 use crate::record::Recording;
 use crate::routes::Problem;
 use crate::started::Started;
-use crate::{Gateway, MESSAGE, WORKFLOW, plain};
+use crate::throttle::Throttle;
+use crate::{Gateway, WORKFLOW};
 
 /// A run that was started, or was there already.
 #[derive(Debug)]
@@ -50,6 +50,7 @@ impl Gateway {
             body: message.body.clone(),
             invoker: None,
             unknown_sdk: false,
+            flow: None,
         };
         if by_sdk && let Some(begun) = self.confirm(&started.workflow_run_id).await? {
             return Ok(begun);
@@ -63,8 +64,9 @@ impl Gateway {
         let mut headers = message.headers.clone();
         headers.set("upstash-feature-set", "WF_DetectTrigger,WF_TriggerOnConfig");
         let (url, body) = (message.destination.clone(), message.body.clone());
-        self.begin(Started { workflow_run_id: id, url, headers, body, invoker: None, unknown_sdk: true })
-            .await
+        let started =
+            Started { workflow_run_id: id, url, headers, body, invoker: None, unknown_sdk: true, flow: None };
+        self.begin(started).await
     }
 
     /// The SDK confirms a start that it was asked for.
@@ -82,14 +84,24 @@ impl Gateway {
         Ok(Some(Begun { run, workflow_run_id: id.to_owned(), deduplicated: false }))
     }
 
-    pub(crate) async fn begin(&self, started: Started) -> Result<Begun, Problem> {
+    /// The version of the guests' workflow that has the limits which a start asks for.
+    async fn throttled(&self, started: &mut Started) -> Result<String, Problem> {
+        let asked = Throttle::of(&started.headers)?;
+        let (key, throttle) = asked.map_or((None, Throttle::default()), |(key, it)| (Some(key), it));
+        started.flow = key;
+        self.version(WORKFLOW, throttle).await
+    }
+
+    pub(crate) async fn begin(&self, mut started: Started) -> Result<Begun, Problem> {
         let id = started.workflow_run_id.clone();
+        let version = self.throttled(&mut started).await?;
         self.check(&started.url)?;
         let found = match self.find(&id).await? {
             Some(run) => Some(run),
             None => {
                 let run_at = started.headers.due(self.engine.now());
                 let start = StartRun::new(WORKFLOW)
+                    .version(version)
                     .input(serde_json::to_value(&started).expect("an input is JSON"))
                     .tags(started.tags())
                     .idempotency_key(Some(format!("upstash/{id}")))
@@ -129,76 +141,66 @@ impl Gateway {
         let step = serde_json::from_value::<Step>(envelope["step"].clone()).map_err(|_| bad("`step`"))?;
         let id = message.headers.run_id().ok_or_else(|| bad("a run id"))?;
         self.check(&message.destination)?;
-        let child = Started {
+        let headers = self.sealer.seal_headers(message.headers.clone())?;
+        let body = Body::of(envelope["body"].as_str().unwrap_or_default().as_bytes());
+        let is_redacted = crate::sealed::Redaction::of(&headers).body;
+        let mut child = Started {
             workflow_run_id: id.to_owned(),
             url: message.destination.clone(),
-            headers: message.headers.clone(),
-            body: Body::of(envelope["body"].as_str().unwrap_or_default().as_bytes()),
+            body: if is_redacted { self.sealer.seal_body(&body)? } else { body },
+            headers,
             invoker: Some(json!({
                 "workflowRunId": parent,
                 "workflowUrl": envelope["workflowUrl"],
                 "workflowRunCreatedAt": envelope["workflowRunCreatedAt"],
             })),
             unknown_sdk: false,
+            flow: None,
         };
-        let ids = self.record(parent, |run, log| Ok(invoked(run, log, &step, &envelope, &child))).await?;
+        let version = self.throttled(&mut child).await?;
+        let invoked = |run: &Run, log: &Log| self.invoked(run, log, &step, &envelope, (&child, &version));
+        let ids = self.record(parent, invoked).await?;
         Ok(ids.into_iter().next().unwrap_or_default())
-    }
-
-    /// Publishes a message that is no part of a run.
-    pub(crate) async fn publish(&self, message: &Message) -> Result<Value, Problem> {
-        self.check(&message.destination)?;
-        let input = serde_json::to_value(Plain::of(message)).expect("a message is JSON");
-        let key = message.headers.get("upstash-deduplication-id").map(str::to_owned);
-        let deduplicated = key.clone();
-        let start = StartRun::new(MESSAGE)
-            .input(input)
-            .tags([crate::started::url_tag(&message.destination)])
-            .run_at(message.headers.due(self.engine.now()));
-        let start = match key {
-            Some(key) => {
-                start.idempotency_key(Some(format!("upstash-message/{key}"))).compared_by(json!(key))
-            }
-            None => start,
-        };
-        let before = self.engine.now();
-        let run = self.workspace().start(start).await?;
-        let mut answer =
-            json!({ "messageId": plain::message_id(&run.to_string()), "url": message.destination });
-        let is_old = deduplicated.is_some() && self.workspace().run(run).get().await?.created_at < before;
-        if is_old {
-            answer["deduplicated"] = json!(true);
-        }
-        Ok(answer)
     }
 }
 
-fn invoked(run: &Run, log: &Log, step: &Step, envelope: &Value, child: &Started) -> Recording {
-    let number = step.plans().unwrap_or(step.step_id);
-    let mut recording = Recording::default();
-    recording.message_ids.push(message_ids(run)(&format!("i{number}")));
-    if log.requests.contains_key(&number) || log.result(number).is_some() {
-        return recording;
+impl Gateway {
+    fn invoked(
+        &self,
+        run: &Run,
+        log: &Log,
+        step: &Step,
+        envelope: &Value,
+        (child, version): (&Started, &str),
+    ) -> Result<Recording, Problem> {
+        let number = step.plans().unwrap_or(step.step_id);
+        let mut recording = Recording::default();
+        recording.message_ids.push(message_ids(run)(&format!("i{number}")));
+        if log.requests.contains_key(&number) || log.result(number).is_some() {
+            return Ok(recording);
+        }
+        let name = format!("{}: invoke", step.result_name());
+        let request = Request {
+            step: envelope["step"].clone(),
+            wait: Some(name.clone()),
+            asked: json!({ "workflowRunId": child.workflow_run_id, "url": child.url }),
+            headers: self.message_headers(log, &envelope["headers"])?,
+        };
+        let wait = WaitFor::Child {
+            definition: WORKFLOW.into(),
+            version: Some(version.into()),
+            input: serde_json::to_value(child).expect("an input is JSON").into(),
+            timeout: None,
+            detached: false,
+            tags: child.tags(),
+        };
+        recording.entry(
+            RequestKind::Invoke.entry_name(number),
+            serde_json::to_value(request).expect("it is JSON"),
+        );
+        recording.waits.push(WaitSpec::new(name, wait));
+        Ok(recording)
     }
-    let name = format!("{}: invoke", step.result_name());
-    let request = Request {
-        step: envelope["step"].clone(),
-        wait: Some(name.clone()),
-        asked: json!({ "workflowRunId": child.workflow_run_id, "url": child.url, "body": envelope["body"] }),
-        headers: crate::routes::message_headers(log, &envelope["headers"]),
-    };
-    let wait = WaitFor::Child {
-        definition: WORKFLOW.into(),
-        version: None,
-        input: serde_json::to_value(child).expect("an input is JSON").into(),
-        timeout: None,
-        detached: false,
-        tags: child.tags(),
-    };
-    recording
-        .entry(RequestKind::Invoke.entry_name(number), serde_json::to_value(request).expect("it is JSON"));
-    recording.waits.push(WaitSpec::new(name, wait));
-    recording
 }
 
 fn new_run_id() -> Result<String, Problem> {

@@ -24,6 +24,9 @@ pub(crate) struct Started {
     /// Whether the run was started by somebody who does not know which SDK serves the endpoint.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unknown_sdk: bool,
+    /// The flow control key that the run is under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) flow: Option<String>,
 }
 
 impl Started {
@@ -34,9 +37,14 @@ impl Started {
 
     /// The labels of the run.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
-        let labels = self.headers.get("upstash-label").unwrap_or_default();
-        labels.split(',').map(str::trim).filter(|label| !label.is_empty())
+        labels(&self.headers)
     }
+}
+
+/// The labels that headers give.
+pub(crate) fn labels(headers: &Headers) -> impl Iterator<Item = &str> {
+    let labels = headers.get("upstash-label").unwrap_or_default();
+    labels.split(',').map(str::trim).filter(|label| !label.is_empty())
 }
 
 /// The tag by which a run is found under its client's id.
@@ -46,22 +54,47 @@ pub(crate) fn id_tag(workflow_run_id: &str) -> String {
 
 /// The tag by which the runs of an endpoint are found; its beginning, if it is long.
 pub(crate) fn url_tag(url: &str) -> String {
-    format!("url:{url}").chars().take(abide_core::limits::NAME_CHARS).collect()
+    tag("url", url)
 }
 
 /// The tag by which the runs with a label are found.
 pub(crate) fn label_tag(label: &str) -> String {
-    format!("label:{label}").chars().take(abide_core::limits::NAME_CHARS).collect()
+    tag("label", label)
+}
+
+/// The tag by which the messages of a queue are found.
+pub(crate) fn queue_tag(queue: &str) -> String {
+    tag("queue", queue)
+}
+
+/// The tag by which the messages to a URL group are found.
+pub(crate) fn group_tag(group: &str) -> String {
+    tag("group", group)
+}
+
+/// The tag by which the messages of a schedule are found.
+pub(crate) fn schedule_tag(schedule: &str) -> String {
+    tag("schedule", schedule)
+}
+
+/// The tag by which runs and messages under a flow control key are found.
+pub(crate) fn flow_tag(key: &str) -> String {
+    tag("flow", key)
+}
+
+fn tag(kind: &str, name: &str) -> String {
+    format!("{kind}:{name}").chars().take(abide_core::limits::NAME_CHARS).collect()
 }
 
 impl Started {
     pub(crate) fn tags(&self) -> Vec<std::sync::Arc<str>> {
         let mut tags: Vec<std::sync::Arc<str>> =
             vec![id_tag(&self.workflow_run_id).into(), url_tag(&self.url).into()];
+        tags.extend(self.flow.as_deref().map(|key| flow_tag(key).into()));
         tags.extend(self.labels().take(LABELS).map(|label| label_tag(label).into()));
         tags
     }
 }
 
 /// How many labels of a run can be searched for.
-const LABELS: usize = abide_core::limits::TAGS - 2;
+const LABELS: usize = abide_core::limits::TAGS - 3;

@@ -41,6 +41,12 @@ impl Schedules<'_> {
         Ok(found.await?.into_iter().filter(|schedule| schedule.workspace == id).collect())
     }
 
+    /// The schedule of this name; `None` if there is none.
+    pub async fn by_name(self, name: &str) -> Result<Option<Schedule>, Error> {
+        let (WorkspaceHandle { engine, id }, name) = (self.0, name.to_owned());
+        engine.readers.read(Some(id), move |store| store.schedule_by_name(id, &name)).await
+    }
+
     /// The schedules of the workspace, by name.
     pub async fn list(self, page: Page<String>) -> Result<Vec<Schedule>, Error> {
         let WorkspaceHandle { engine, id } = self.0;

@@ -2,10 +2,9 @@
 
 use abide_core::command::{WaitFor, WaitSpec};
 use abide_core::run::Run;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Answer, GuestRequest, Problem, differing, ok};
+use super::{Answer, GuestRequest, Problem, ok};
 use crate::Gateway;
 use crate::delivery::CallRequest;
 use crate::log::{Log, Request, RequestKind, Step, Stored, entry_key, message_ids};
@@ -31,7 +30,10 @@ pub(super) async fn batch(gateway: &Gateway, asked: &GuestRequest) -> Answer {
     submit(gateway, messages).await.map(Value::Array).and_then(ok)
 }
 
-fn message(item: &Value) -> Result<Message, Problem> {
+/// A message, and the queue that it is for.
+type Addressed = (Message, Option<String>);
+
+fn message(item: &Value) -> Result<Addressed, Problem> {
     let destination =
         item["destination"].as_str().ok_or_else(|| Problem::bad("a message has a `destination`"))?;
     let body = match &item["body"] {
@@ -41,29 +43,41 @@ fn message(item: &Value) -> Result<Message, Problem> {
             Body::Text(other.to_string())
         }
     };
-    Ok(Message { destination: destination.to_owned(), headers: Headers::of_object(&item["headers"]), body })
+    let headers = Headers::of_object(&item["headers"]);
+    let queue = item["queue"].as_str().filter(|queue| !queue.is_empty()).map(str::to_owned);
+    Ok((Message { destination: destination.to_owned(), headers, body }, queue))
+}
+
+pub(super) async fn enqueue(gateway: &Gateway, message: Message, queue: &str) -> Answer {
+    if queue.is_empty() {
+        return Err(Problem::bad("a queue has a name"));
+    }
+    ok(gateway.publish(message, Some(queue)).await?)
 }
 
 pub(super) async fn publish(gateway: &Gateway, message: Message) -> Answer {
     if message.headers.is("upstash-workflow-invoke", "true") {
         return ok(json!({ "messageId": gateway.invoke(&message).await? }));
     }
-    let answers = submit(gateway, vec![message]).await?;
+    let answers = submit(gateway, vec![(message, None)]).await?;
     ok(answers.into_iter().next().unwrap_or_default())
 }
 
 /// Does what messages ask for: those that belong to one run, one after the other, are one commit.
-async fn submit(gateway: &Gateway, messages: Vec<Message>) -> Result<Vec<Value>, Problem> {
+async fn submit(gateway: &Gateway, messages: Vec<Addressed>) -> Result<Vec<Value>, Problem> {
     let mut answers = Vec::new();
     let mut messages = messages.into_iter().peekable();
-    while let Some(message) = messages.next() {
+    while let Some((message, queue)) = messages.next() {
         match message.purpose() {
-            Purpose::Start => answers.push(gateway.start(&message).await?.answer()),
-            Purpose::Plain => answers.push(gateway.publish(&message).await?),
+            Purpose::Start => {
+                let message = gateway.sealer.seal_message(message)?;
+                answers.push(gateway.start(&message).await?.answer());
+            }
+            Purpose::Plain => answers.push(gateway.publish(message, queue.as_deref()).await?),
             Purpose::Step | Purpose::Call => {
                 let id = run_of(&message)?;
                 let mut together = vec![message];
-                while let Some(next) = messages.next_if(|next| {
+                while let Some((next, _)) = messages.next_if(|(next, _)| {
                     matches!(next.purpose(), Purpose::Step | Purpose::Call)
                         && run_of(next).is_ok_and(|other| other == id)
                 }) {
@@ -72,8 +86,9 @@ async fn submit(gateway: &Gateway, messages: Vec<Message>) -> Result<Vec<Value>,
                 for message in together.iter().filter(|message| message.purpose() == Purpose::Call) {
                     gateway.check(&message.destination)?;
                 }
-                let now = gateway.engine.now();
-                let ids = gateway.record(&id, |run, log| recording(run, log, &together, now)).await?;
+                let sealed = together.into_iter().map(|message| gateway.sealer.seal_message(message));
+                let together = sealed.collect::<Result<Vec<_>, _>>()?;
+                let ids = gateway.record(&id, |run, log| recording(gateway, run, log, &together)).await?;
                 answers.extend(ids.into_iter().map(|id| json!({ "messageId": id })));
             }
         }
@@ -87,14 +102,14 @@ fn run_of(message: &Message) -> Result<String, Problem> {
     id.map(str::to_owned).ok_or_else(|| Problem::bad("a step has the header `Upstash-Workflow-RunId`"))
 }
 
-fn recording(run: &Run, log: &Log, messages: &[Message], now: Timestamp) -> Result<Recording, Problem> {
+fn recording(gateway: &Gateway, run: &Run, log: &Log, messages: &[Message]) -> Result<Recording, Problem> {
     let mut recording = Recording::default();
     let group = messages.iter().find_map(|message| Step::parse(&message.body.text())?.plans());
     for message in messages {
         match message.purpose() {
             Purpose::Call => call(run, log, message, &mut recording)?,
             Purpose::Step | Purpose::Start | Purpose::Plain => {
-                step(run, log, message, group, now, &mut recording)?;
+                step(gateway, run, log, (message, group), &mut recording)?;
             }
         }
     }
@@ -102,11 +117,10 @@ fn recording(run: &Run, log: &Log, messages: &[Message], now: Timestamp) -> Resu
 }
 
 fn step(
+    gateway: &Gateway,
     run: &Run,
     log: &Log,
-    message: &Message,
-    group: Option<u32>,
-    now: Timestamp,
+    (message, group): (&Message, Option<u32>),
     recording: &mut Recording,
 ) -> Result<(), Problem> {
     let body = message.body.text();
@@ -124,9 +138,9 @@ fn step(
     if known.is_some() || recording.entries.iter().any(|entry| *entry.name == *name) {
         return Ok(());
     }
-    let headers = differing(log, message.headers.clone());
+    let headers = gateway.differing(log, message.headers.clone())?;
     let stored = Stored { body, headers, group: plans.and(group) };
-    if let Some(at) = message.headers.due(now) {
+    if let Some(at) = message.headers.due(gateway.engine.now()) {
         recording.waits.push(WaitSpec::new(Log::delay_name(&name), WaitFor::Instant { at }));
     }
     recording.entry(name, serde_json::to_value(stored).expect("an entry is JSON"));

@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 
 use super::select::{Selected, select};
 use super::{Answer, GuestRequest, Problem, Query, ok};
-use crate::Gateway;
 use crate::log::Log;
 use crate::message::Headers;
 use crate::plain;
 use crate::start::Begun;
 use crate::started::Started;
+use crate::throttle::Throttle;
+use crate::{Gateway, WORKFLOW};
 
 /// How many runs are taken by one request if it does not say.
 const COUNT: usize = 100;
@@ -45,7 +46,7 @@ async fn letters(gateway: &Gateway, query: &Query) -> Result<(Vec<Letter>, Optio
     let named: Vec<&str> = query.all("dlqIds").chain(query.all("dlqId")).collect();
     let (ids, cursor) = if named.is_empty() {
         let Selected { runs, cursor } =
-            select(gateway, query, &[RunStatus::Failed], query.count(COUNT)).await?;
+            select(gateway, query, &[WORKFLOW], &[RunStatus::Failed], query.count(COUNT)).await?;
         (runs.into_iter().map(|run| run.id).collect(), cursor)
     } else {
         (named.into_iter().filter_map(run_of).collect::<Vec<_>>(), None)
@@ -60,7 +61,7 @@ async fn letters(gateway: &Gateway, query: &Query) -> Result<(Vec<Letter>, Optio
     Ok((letters, cursor))
 }
 
-fn run_of(dlq_id: &str) -> Option<RunId> {
+pub(super) fn run_of(dlq_id: &str) -> Option<RunId> {
     format!("run_{}", dlq_id.strip_prefix("dlq_")?).parse().ok()
 }
 
@@ -75,6 +76,14 @@ pub(super) async fn list(gateway: &Gateway, query: &Query) -> Answer {
         body["cursor"] = json!(cursor.to_string());
     }
     ok(body)
+}
+
+/// A failed run of a guest as the queue shows it; `None` if it is none.
+pub(super) async fn letter(gateway: &Gateway, id: RunId) -> Result<Option<Value>, Problem> {
+    match Letter::read(gateway, id).await? {
+        Some(letter) => shown(gateway, &letter).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 async fn shown(gateway: &Gateway, Letter { run, log, failure }: &Letter) -> Result<Value, Problem> {
@@ -167,7 +176,8 @@ pub(super) async fn restart(gateway: &Gateway, asked: &GuestRequest) -> Answer {
     let mut runs = Vec::new();
     for letter in &letters {
         let mut started = letter.log.started.clone();
-        started.headers = started.headers.overlaid(&Headers::of_request(&asked.headers));
+        let own = gateway.sealer.seal_headers(Headers::of_request(&asked.headers))?;
+        started.headers = started.headers.overlaid(&own);
         started.headers.0.remove("upstash-delay");
         started.headers.0.remove("upstash-not-before");
         // The same letter is restarted once, however often it is asked for.
@@ -190,7 +200,7 @@ pub(super) async fn delete(gateway: &Gateway, query: &Query) -> Answer {
 }
 
 /// Takes a failed run out of the queue.
-async fn take_out(gateway: &Gateway, run: &Run, reason: &str) -> Result<(), Problem> {
+pub(super) async fn take_out(gateway: &Gateway, run: &Run, reason: &str) -> Result<(), Problem> {
     let cancel = Command::Cancel { reason: Some(reason.to_owned()) };
     let commands = vec![(run.id, Command::Retry), (run.id, cancel)];
     let answers = gateway.workspace().commands(commands, Actor::new("upstash")).await?;
@@ -201,9 +211,12 @@ pub(super) async fn callback(gateway: &Gateway, id: &str) -> Answer {
     let unknown =
         || Problem::new(StatusCode::NOT_FOUND, format!("there is no {id} in the dead letter queue"));
     let letter = Letter::read(gateway, run_of(id).ok_or_else(unknown)?).await?.ok_or_else(unknown)?;
-    let message = plain::failure_message(&letter.run, &letter.log, &letter.failure);
+    let log = gateway.log_of(&letter.run).ok_or_else(unknown)?;
+    let message = plain::failure_message(gateway, &letter.run, &log, &letter.failure)?;
     let message = message.ok_or_else(|| Problem::bad("the run has no failure callback"))?;
-    let input = serde_json::to_value(message).expect("a message is JSON");
-    gateway.workspace().start(abide_engine::StartRun::new(crate::MESSAGE).input(input)).await?;
+    let version = gateway.version(crate::MESSAGE, Throttle::default()).await?;
+    let start = abide_engine::StartRun::new(crate::MESSAGE).version(version).tags(message.tags());
+    let start = start.input(serde_json::to_value(&message).expect("a message is JSON"));
+    gateway.workspace().start(start).await?;
     ok(named(&letter.run, &letter.log.started))
 }

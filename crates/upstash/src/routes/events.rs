@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::dlq::callback_info;
 use super::select::{Selected, select};
 use super::{Answer, Problem, Query, ok};
-use crate::Gateway;
 use crate::log::{Entry, Log, Parcel, RequestKind, message_ids};
+use crate::{Gateway, WORKFLOW};
 
 /// How many runs are listed if nobody says.
 const COUNT: usize = 10;
@@ -24,7 +24,8 @@ pub(super) async fn list(gateway: &Gateway, query: &Query) -> Answer {
         Some(other) => return Err(Problem::bad(format!("`{other}` is not a state of a run"))),
         None => &[],
     };
-    let Selected { runs, cursor } = select(gateway, query, statuses, query.count(COUNT).min(100)).await?;
+    let Selected { runs, cursor } =
+        select(gateway, query, &[WORKFLOW], statuses, query.count(COUNT).min(100)).await?;
     let mut listed = Vec::new();
     for summary in runs {
         let run = gateway.workspace().run(summary.id).get().await?;

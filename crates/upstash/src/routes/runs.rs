@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, GuestRequest, Problem, ok};
 use crate::Gateway;
-use crate::log::{Log, STEP};
+use crate::log::STEP;
 use crate::record::not_active;
 
 /// How often the end of a run is tried because the run has just changed.
@@ -18,7 +18,7 @@ pub(super) async fn entries(gateway: &Gateway, id: &str) -> Answer {
     let unknown = || Problem::new(StatusCode::NOT_FOUND, format!("there is no workflow run {id}"));
     let run = gateway.find(id).await?.ok_or_else(unknown)?;
     let run = gateway.workspace().run(run).get().await?;
-    let log = Log::of(&run).filter(|_| !run.status.has_ended()).ok_or_else(unknown)?;
+    let log = gateway.log_of(&run).filter(|_| !run.status.has_ended()).ok_or_else(unknown)?;
     ok(log.prefix(log.entries.len() - 1))
 }
 

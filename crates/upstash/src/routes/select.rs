@@ -1,4 +1,4 @@
-//! Which runs a query means: by id, label, endpoint and time.
+//! Which runs a query means: by id, label, endpoint, queue, schedule and time.
 
 use abide_core::id::RunId;
 use abide_core::status::RunStatus;
@@ -6,12 +6,16 @@ use abide_engine::stored::{Page, RunFilter, RunSummary};
 use jiff::Timestamp;
 
 use super::{Problem, Query};
-use crate::started::{id_tag, label_tag, url_tag};
-use crate::{Gateway, WORKFLOW};
+use crate::Gateway;
+use crate::started::{flow_tag, group_tag, id_tag, label_tag, queue_tag, schedule_tag, url_tag};
 
 /// How many runs are looked at for one page: what is left is for the next.
 const LOOKED_AT: usize = 10_000;
 const AT_ONCE: usize = 200;
+
+/// The statuses of runs that are not over.
+pub(super) const OPEN: [RunStatus; 4] =
+    [RunStatus::Pending, RunStatus::Running, RunStatus::Waiting, RunStatus::Paused];
 
 /// A page of runs, and where the next one begins.
 pub(super) struct Selected {
@@ -29,10 +33,11 @@ impl Query {
     }
 }
 
-/// The newest runs of guests that a query means.
+/// The newest runs of these workflows that a query means.
 pub(super) async fn select(
     gateway: &Gateway,
     query: &Query,
+    workflows: &[&str],
     statuses: &[RunStatus],
     limit: usize,
 ) -> Result<Selected, Problem> {
@@ -42,19 +47,31 @@ pub(super) async fn select(
         .map(id_tag)
         .collect();
     let labels: Vec<String> = query.all("label").map(label_tag).collect();
+    let given = |name: &str, tag: fn(&str) -> String| query.get(name).map(tag);
+    let others = [
+        given("queueName", queue_tag),
+        given("topicName", group_tag),
+        given("scheduleId", schedule_tag),
+        given("flowControlKey", flow_tag),
+    ];
+    let others: Vec<String> = others.into_iter().flatten().collect();
     let urls: Vec<String> =
         ["workflowUrl", "url"].into_iter().flat_map(|name| query.all(name)).map(url_tag).collect();
     let is_exact = query.get("workflowUrlExactMatch") == Some("true");
     // Whatever names the fewest runs is what is looked up.
-    let tag = match (ids.as_slice(), labels.as_slice(), urls.as_slice()) {
-        ([id], _, _) => Some(id),
-        ([], [label], _) => Some(label),
-        ([], [], [url]) if is_exact => Some(url),
-        (_, _, _) => None,
+    let tag = match (ids.as_slice(), labels.as_slice(), others.as_slice(), urls.as_slice()) {
+        ([id], _, _, _) => Some(id),
+        ([], _, [other, ..], _) => Some(other),
+        ([], [label], _, _) => Some(label),
+        ([], [], [], [url]) if is_exact => Some(url),
+        (_, _, _, _) => None,
     };
     let filter = RunFilter {
         statuses: statuses.to_vec(),
-        definition: Some(WORKFLOW.to_owned()),
+        definition: match workflows {
+            [workflow] => Some((*workflow).to_owned()),
+            _ => None,
+        },
         tag: tag.cloned(),
         created_from: query.instant("fromDate"),
         created_before: query.instant("toDate"),
@@ -70,7 +87,8 @@ pub(super) async fn select(
                     .iter()
                     .any(|tag| if is_exact { **tag == **url } else { tag.starts_with(url.as_str()) })
             });
-        has(&ids) && has(&labels) && is_at
+        let has_all = others.iter().all(|wanted| run.tags.iter().any(|tag| **tag == **wanted));
+        workflows.contains(&&*run.definition.name) && has(&ids) && has(&labels) && has_all && is_at
     };
     let mut selected = Selected { runs: Vec::new(), cursor: None };
     let (mut after, mut looked_at) = (query.cursor(), 0);

@@ -3,7 +3,7 @@
 use abide_core::command::WaitSpec;
 use serde_json::{Value, json};
 
-use super::{Answer, GuestRequest, Problem, message_headers, ok};
+use super::{Answer, GuestRequest, Problem, ok};
 use crate::log::{Request, RequestKind, Step, message_ids};
 use crate::message::Headers;
 use crate::record::Recording;
@@ -40,7 +40,7 @@ pub(super) async fn wait(gateway: &Gateway, asked: &GuestRequest, event_id: &str
             step: body["step"].clone(),
             wait: Some(name.clone()),
             asked: json!({ "waitEventId": event_id, "timeout": body["timeout"] }),
-            headers: message_headers(log, &body["timeoutHeaders"]),
+            headers: gateway.message_headers(log, &body["timeoutHeaders"])?,
         };
         recording
             .entry(RequestKind::Wait.entry_name(number), serde_json::to_value(request).expect("it is JSON"));

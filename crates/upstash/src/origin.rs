@@ -1,0 +1,151 @@
+//! How many requests to one app are under way: few at first, and one more every now and then while others wait.
+//!
+//! A server on one thread takes new connections one by one between its requests. If a hundred deliveries opened a connection
+//! each, those that come last would wait until all others are through, while newer deliveries pass them on connections that
+//! became free. So deliveries wait here, in their order, and connections are used again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep};
+
+/// How many requests an app gets at once to begin with.
+const AT_FIRST: usize = 16;
+/// How often it is looked whether one more is let in.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long it takes until one more is let in while others wait: to an app that answers quickly, for places become free by
+/// themselves; to one whose steps take long; and to one of which nothing is known yet.
+const ONE_MORE_TO_QUICK: Duration = Duration::from_millis(100);
+const ONE_MORE_TO_SLOW: Duration = Duration::from_millis(5);
+const ONE_MORE_TO_UNKNOWN: Duration = Duration::from_millis(25);
+/// From when on an app's answers take long.
+const SLOW: Duration = Duration::from_millis(500);
+/// How many apps are remembered before those with nothing under way are forgotten.
+const MANY: usize = 1_000;
+
+/// The apps that requests are under way to.
+#[derive(Debug, Default)]
+pub(crate) struct Origins(Mutex<HashMap<String, Arc<Origin>>>);
+
+#[derive(Debug)]
+struct Origin {
+    room: Arc<Semaphore>,
+    pace: Mutex<Pace>,
+}
+
+#[derive(Debug)]
+struct Pace {
+    widened_at: Instant,
+    /// How long answers took lately.
+    answered_in: Option<Duration>,
+}
+
+/// The place of a request, until it is answered.
+pub(crate) struct Place {
+    origin: Arc<Origin>,
+    since: Instant,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.origin.pace().note(self.since.elapsed());
+    }
+}
+
+impl Origins {
+    /// Waits for a place among the requests to the app that has this URL.
+    pub(crate) async fn enter(&self, url: &str) -> Place {
+        let origin = self.origin(of(url));
+        let mut entering = std::pin::pin!(Arc::clone(&origin.room).acquire_owned());
+        let room = loop {
+            tokio::select! {
+                biased;
+                // It is never closed.
+                room = &mut entering => break room.ok(),
+                () = sleep(LOOK) => origin.widen(Instant::now()),
+            }
+        };
+        Place { origin, since: Instant::now(), _room: room }
+    }
+
+    fn origin(&self, name: &str) -> Arc<Origin> {
+        let mut origins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if origins.len() >= MANY {
+            origins.retain(|_, origin| Arc::strong_count(origin) > 1);
+        }
+        Arc::clone(origins.entry(name.to_owned()).or_insert_with(|| Arc::new(Origin::new(Instant::now()))))
+    }
+}
+
+impl Origin {
+    fn new(now: Instant) -> Origin {
+        let pace = Mutex::new(Pace { widened_at: now, answered_in: None });
+        Origin { room: Arc::new(Semaphore::new(AT_FIRST)), pace }
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets one more in, whoever of those that wait asks first.
+    fn widen(&self, now: Instant) {
+        let mut pace = self.pace();
+        if now.saturating_duration_since(pace.widened_at) >= pace.one_more() {
+            pace.widened_at = now;
+            self.room.add_permits(1);
+        }
+    }
+}
+
+impl Pace {
+    fn one_more(&self) -> Duration {
+        match self.answered_in {
+            None => ONE_MORE_TO_UNKNOWN,
+            Some(answered_in) if answered_in >= SLOW => ONE_MORE_TO_SLOW,
+            Some(_) => ONE_MORE_TO_QUICK,
+        }
+    }
+
+    fn note(&mut self, answered_in: Duration) {
+        let lately = self.answered_in.unwrap_or(answered_in);
+        self.answered_in = Some((lately * 7 + answered_in) / 8);
+    }
+}
+
+/// The part of a URL that says where it leads: its scheme, host and port.
+fn of(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |place| place + 3);
+    url[host..].find(['/', '?', '#']).map_or(url, |end| &url[..host + end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        assert_eq!(of("http://a:1/b/c?d"), "http://a:1");
+        assert_eq!(of("https://a?d"), "https://a");
+        assert_eq!(of("https://a"), "https://a");
+    }
+
+    #[test]
+    fn one_more_is_let_in_at_a_pace_that_follows_how_quickly_an_app_answers() {
+        let begun = Instant::now();
+        let origin = Origin::new(begun);
+        let after = |ms: u64| {
+            origin.widen(begun + Duration::from_millis(ms));
+            origin.room.available_permits() - AT_FIRST
+        };
+        assert_eq!([after(24), after(25), after(26)], [0, 1, 1]);
+        origin.pace().note(Duration::from_millis(20));
+        assert_eq!([after(124), after(125)], [1, 2]);
+        for _ in 0..20 {
+            origin.pace().note(Duration::from_secs(2));
+        }
+        assert_eq!([after(129), after(130), after(135)], [2, 3, 4]);
+    }
+}
