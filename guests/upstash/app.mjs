@@ -53,6 +53,24 @@ export const workflows = {
     const { eventData, timeout: timedOut } = await context.waitForEvent("wait", event, { timeout: timeout ?? "20s" });
     return { eventData: eventData ?? null, timedOut };
   },
+  both: async (context) => {
+    const { event } = context.requestPayload;
+    const [one, two] = await Promise.all(["one", "two"].map((name) => context.waitForEvent(name, event, { timeout: "20s" })));
+    return [one.eventData, two.eventData];
+  },
+  large: async (context) => {
+    let last = "";
+    for (const name of ["a", "b", "c"]) last = await context.run(name, () => (did(context, name), name.repeat(100_000)));
+    const [one, two] = await Promise.all(["d", "e"].map((name) => context.run(name, () => (did(context, name), name))));
+    return [last.length, one, two];
+  },
+  order: async (context) => {
+    const { orderId } = context.requestPayload;
+    const { eventData, timeout } = await context.waitForEvent("wait for payment", `order-${orderId}-paid`, { timeout: "1h" });
+    if (timeout) return { orderId, paid: false };
+    await context.run("ship", () => did(context, "ship"));
+    return { orderId, paid: true, amount: eventData.amount };
+  },
   twice: async (context) => {
     const { event } = context.requestPayload;
     await context.run("slow", () => new Promise((done) => setTimeout(done, 300)));
@@ -139,6 +157,11 @@ export const start = () =>
   new Promise((resolve) => {
     const app = express();
     const flaky = new Map();
+    app.use((request, response, next) => {
+      const isEmpty = request.get("upstash-workflow-sdk-version") && !Number(request.get("content-length")) && !request.get("transfer-encoding");
+      if (isEmpty) failures.set(`fetched ${request.get("upstash-workflow-runid")}`, true);
+      next();
+    });
     app.use((request, response, next) => (app.before ? app.before(request, response, next) : next()));
     app.use(express.json({ limit: "8mb" }));
     app.get("/ext/json/:n", (request, response) => response.json({ n: Number(request.params.n) }));

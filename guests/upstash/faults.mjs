@@ -60,3 +60,32 @@ export const cutOff = (app) => {
   };
   return cut;
 };
+
+/** A proxy in front of an app that cuts off every second 200 to a step, after the app has done its work. */
+export const cutting = (target) =>
+  new Promise((resolve) => {
+    const cut = { count: 0 };
+    let answers = 0;
+    const proxy = createServer((request, response) => {
+      const { port } = new URL(target);
+      const forwarded = send({ host: "127.0.0.1", port, method: request.method, path: request.url, headers: request.headers }, (answer) => {
+        const parts = [];
+        answer.on("data", (part) => parts.push(part));
+        answer.on("end", () => {
+          const cuts = request.headers["upstash-workflow-sdk-version"] && answer.statusCode === 200 && ++answers % 2 === 0;
+          if (cuts) {
+            cut.count += 1;
+            request.socket.destroy();
+            return;
+          }
+          response.writeHead(answer.statusCode, answer.headers);
+          response.end(Buffer.concat(parts));
+        });
+      });
+      forwarded.on("error", () => request.socket.destroy());
+      request.pipe(forwarded);
+    });
+    proxy.listen(0, "127.0.0.1", () => {
+      resolve({ url: `http://127.0.0.1:${proxy.address().port}`, cut, close: () => proxy.close() });
+    });
+  });

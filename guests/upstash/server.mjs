@@ -21,13 +21,13 @@ export const freePort = () =>
   });
 
 class Node {
-  constructor(store, port) {
-    Object.assign(this, { store, port, url: `http://127.0.0.1:${port}` });
+  constructor(store, port, own) {
+    Object.assign(this, { store, port, own, url: `http://127.0.0.1:${port}` });
   }
 
   async up() {
-    const flags = ["serve", "--upstash", "--store", this.store, "--listen", `127.0.0.1:${this.port}`];
-    flags.push("--allow-address", "127.0.0.1", "--log", process.env.ABIDE_TEST_LOG ?? "error");
+    const flags = ["serve", "--store", this.store, "--listen", `127.0.0.1:${this.port}`, ...this.own];
+    flags.push("--log", process.env.ABIDE_TEST_LOG ?? "error");
     this.process = spawn(bin, flags, { stdio: ["ignore", "ignore", "inherit"] });
     this.gone = new Promise((resolve) => this.process.once("exit", resolve));
     for (;;) {
@@ -45,15 +45,16 @@ class Node {
 }
 
 export class Abide {
-  static async start() {
+  /** `own` are flags of the server; `store` is a file of its own, and `port` where it is served. */
+  static async start({ own = ["--upstash", "--allow-address", "127.0.0.1"], store, port } = {}) {
     const abide = new Abide();
     abide.folder = mkdtempSync(join(tmpdir(), "abide-upstash-"));
-    const isShared = process.env.ABIDE_TEST_STORE === "postgres";
+    const isShared = !store && process.env.ABIDE_TEST_STORE === "postgres";
     if (isShared) abide.postgres = await startPostgres();
-    abide.store = isShared ? abide.postgres.address : `sqlite:${join(abide.folder, "abide.db")}`;
+    abide.store = store ?? (isShared ? abide.postgres.address : `sqlite:${join(abide.folder, "abide.db")}`);
     abide.nodes = [];
     for (let count = isShared ? 2 : 1; count > 0; count--) {
-      const node = new Node(abide.store, await freePort());
+      const node = new Node(abide.store, port ?? (await freePort()), own);
       await node.up();
       abide.nodes.push(node);
     }

@@ -4,6 +4,7 @@
  * something before, or later.
  */
 import type { HistoryRecord, WaitKind, WaitStatus } from '../api/types';
+import { guestStep } from './guest';
 
 export type CallKind = 'RUN' | WaitKind;
 export type CallStatus = WaitStatus | 'FAILED';
@@ -30,6 +31,8 @@ export interface DurableCall {
   resumeAt?: string;
   error?: string;
   result?: unknown;
+  /** What a guest's SDK calls it. */
+  word?: string;
 }
 
 interface OpenedWait {
@@ -126,6 +129,8 @@ export class Calls {
       const isOwn = name.startsWith(SDK_ENTRY);
       const failed = isOwn ? (result as { message?: unknown } | null)?.message : undefined;
       if (isOwn && typeof failed !== 'string') continue;
+      const guest = guestStep(result);
+      if (guest?.isPlan) continue;
       const call = this.#call(step, isOwn ? name.slice(1) : name, 'RUN');
       end(call, time);
       const error = typeof failed === 'string' ? { error: failed } : {};
@@ -137,7 +142,8 @@ export class Calls {
       if (typeof failed === 'string') call.error = failed;
       else {
         delete call.error;
-        call.result = result;
+        call.result = guest ? guest.out : result;
+        if (guest) call.word = guest.word;
       }
     }
     this.#progress.set(step, time);

@@ -167,3 +167,24 @@ test('a wait that its handler made before it waited is of the step it was made f
     { step: 'desk', name: 'review', status: 'CANCELLED', waitpointId: 'wp_1', pieces: [{ from: 1_000, until: 9_000 }] },
   ]);
 });
+
+test('steps of a guest are told by the words and results of its SDK, without its plans', () => {
+  const entry = (name: string, step: object) => ({ name, result: { body: JSON.stringify(step) } });
+  const { durable } = story([
+    at(0, 'STEP_STARTED', 'workflow'),
+    at(1, 'TASK_STARTED', 'workflow', { worker: 'w' }),
+    at(2, 'JOURNAL_RECORDED', 'workflow', {
+      entries: [
+        entry('1 a (plan)', { stepId: 0, stepName: 'a', stepType: 'Run', targetStep: 1 }),
+        entry('1 a', { stepId: 1, stepName: 'a', stepType: 'Run', out: '{"n":1}' }),
+        entry('2 nap', { stepId: 2, stepName: 'nap', stepType: 'SleepFor' }),
+        entry('3 paid', { stepId: 3, stepName: 'paid', stepType: 'Wait', out: btoa('{"by":"Ada"}') }),
+      ],
+    }),
+  ]);
+  expect(durable.map(({ name, word, result }) => [name, word, result])).toEqual([
+    ['1 a', 'run', { n: 1 }],
+    ['2 nap', 'sleep', undefined],
+    ['3 paid', 'wait for event', { by: 'Ada' }],
+  ]);
+});

@@ -1,0 +1,50 @@
+/** Steps of the Upstash Workflow SDK, as its gateway records them: each holds the text of the step as it was submitted. */
+export interface GuestStep {
+  /** What the SDK calls it, in words. */
+  word: string;
+  /** It only says that a branch will be run. */
+  isPlan: boolean;
+  out: unknown;
+}
+
+const WORDS: Record<string, string> = {
+  Run: 'run',
+  SleepFor: 'sleep',
+  SleepUntil: 'sleep until',
+  Call: 'call',
+  Wait: 'wait for event',
+  Notify: 'notify',
+  Invoke: 'invoke',
+  CreateWebhook: 'create webhook',
+  WaitForWebhook: 'wait for webhook',
+};
+
+const parsed = (text: unknown): unknown => {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+};
+
+/** What came with an event is recorded as base64. */
+const decoded = (text: unknown): unknown => {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(text), (char) => char.codePointAt(0) ?? 0));
+  } catch {
+    return text;
+  }
+};
+
+/** The step that a result of a journal is; undefined if it is none of a guest. */
+export function guestStep(result: unknown): GuestStep | undefined {
+  const step = parsed((result as { body?: unknown } | null | undefined)?.body) as
+    { stepId?: unknown; stepType?: unknown; targetStep?: unknown; out?: unknown } | undefined;
+  const word = WORDS[String(step?.stepType)];
+  if (!step || word === undefined) return undefined;
+  const isEvent = step.stepType === 'Wait' || step.stepType === 'WaitForWebhook';
+  const out = parsed(isEvent ? decoded(step.out) : step.out);
+  return { word, isPlan: step.stepId === 0 && Boolean(step.targetStep), out };
+}
