@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 /// How many requests an app gets at once to begin with.
 const AT_FIRST: usize = 16;
-/// How often it is looked whether one more is let in.
+/// How often a request that waits looks whether one more may be let in.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long it takes until one more is let in while others wait: to an app that answers quickly, for places become free by
 /// themselves; to one whose steps take long; and to one of which nothing is known yet.

@@ -32,32 +32,32 @@ pub(crate) const FAILURE_CALLBACK: &str = "failure callback";
 pub(crate) struct Plain {
     pub(crate) url: String,
     pub(crate) method: String,
-    /// The headers that it is delivered with.
+    /// The headers that the message is delivered with.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Body,
     pub(crate) retries: u32,
-    /// The headers that say how it is tried again, and who is told what came of it.
+    /// The headers that say how a delivery is tried again, and who is told what came of the message.
     #[serde(default)]
     pub(crate) control: Headers,
-    /// The flow control key that it is under.
+    /// The flow control key that the message is under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) flow: Option<String>,
-    /// The queue that it stands in.
+    /// The queue that the message stands in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) queue: Option<String>,
-    /// The URL group that it was sent to.
+    /// The URL group that the message was sent to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) group: Option<String>,
-    /// The name that the group has for this URL.
+    /// The name that the URL group has for this URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
-    /// The schedule that it comes from.
+    /// The schedule that the message comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) schedule: Option<String>,
-    /// The instant before which it is not delivered.
+    /// The instant before which the message is not delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) not_before: Option<i64>,
-    /// Whether it is published anew instead of being delivered: to a group as that is then, into a queue, or later.
+    /// Whether the message is published anew instead of being delivered: to a group, into a queue, or after a delay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) relays: bool,
 }

@@ -195,9 +195,14 @@ async fn workflows(gateway: &Gateway, asked: &GuestRequest, method: &str, rest: 
         ("GET", ["dlq"]) => dlq::list(gateway, &asked.query()).await,
         ("GET", ["dlq", id]) => letters::get(gateway, &decoded(id)).await,
         ("POST", ["dlq", "resume"]) => dlq::resume(gateway, &asked.query()).await,
-        ("POST", ["dlq", "restart"]) => dlq::restart(gateway, asked).await,
+        ("POST", ["dlq", "resume", id]) => dlq::resume(gateway, &Query::of_letter(&decoded(id))).await,
+        ("POST", ["dlq", "restart"]) => dlq::restart(gateway, asked, &asked.query()).await,
+        ("POST", ["dlq", "restart", id]) => {
+            dlq::restart(gateway, asked, &Query::of_letter(&decoded(id))).await
+        }
         ("POST", ["dlq", "callback", id]) => dlq::callback(gateway, &decoded(id)).await,
         ("DELETE", ["dlq"]) => dlq::delete(gateway, &asked.query()).await,
+        ("DELETE", ["dlq", id]) => dlq::delete(gateway, &Query::of_letter(&decoded(id))).await,
         (_, ["hooks", user, run, event]) => {
             hooks::hook(gateway, asked, &decoded(user), &decoded(run), &decoded(event)).await
         }
@@ -252,6 +257,11 @@ impl GuestRequest {
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
+    /// A query for one letter of the dead letter queue.
+    fn of_letter(id: &str) -> Query {
+        Query(vec![("dlqIds".to_owned(), id.to_owned())])
+    }
+
     fn get(&self, name: &str) -> Option<&str> {
         let named = self.0.iter().find(|(given, value)| given == name && !value.is_empty());
         named.map(|(_, value)| value.as_str())

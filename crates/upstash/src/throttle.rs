@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 
 use crate::message::Headers;
 use crate::routes::Problem;
-use crate::{Gateway, VERSION, duration};
+use crate::{Gateway, MESSAGE, VERSION, duration};
 
 /// The limit of messages and runs with a flow control key.
 const FLOW: &str = "upstash-flow-control";
@@ -80,7 +80,8 @@ impl Throttle {
 
     fn workflow(self, name: &str) -> Workflow {
         let retry = Retry { max_attempts: Some(abide_core::limits::RETRY_ATTEMPTS), ..Retry::default() };
-        let description = format!("{name}: a part of the Upstash gateway; it is started through /v2");
+        let what = if name == MESSAGE { "One message" } else { "A run of a guest" };
+        let description = format!("{what} of the Upstash gateway; it is started through /v2");
         let mut workflow = Workflow::new(name)
             .version(self.version())
             .description(description)

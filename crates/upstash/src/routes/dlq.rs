@@ -171,8 +171,8 @@ fn named(run: &Run, started: &Started) -> Value {
     })
 }
 
-pub(super) async fn restart(gateway: &Gateway, asked: &GuestRequest) -> Answer {
-    let (letters, cursor) = letters(gateway, &asked.query()).await?;
+pub(super) async fn restart(gateway: &Gateway, asked: &GuestRequest, query: &Query) -> Answer {
+    let (letters, cursor) = letters(gateway, query).await?;
     let mut runs = Vec::new();
     for letter in &letters {
         let mut started = letter.log.started.clone();
