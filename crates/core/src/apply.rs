@@ -2,6 +2,7 @@
 //! replayed; there is no other way to change a run. It decides nothing: a change says all there is to know.
 
 mod capacity;
+mod debounce;
 mod moved;
 mod step;
 mod task;
@@ -111,6 +112,7 @@ impl Run {
             steps: SharedMap::new(),
             waitpoints: SharedMap::new(),
             open: SharedMap::new(),
+            collected: SharedMap::new(),
             listeners: SharedMap::new(),
             mailbox: SharedMap::new(),
             signals_received: 0,
@@ -151,6 +153,7 @@ impl Run {
             Change::WorkflowCreated(_) => Err(BadHistory::NotCreated),
             Change::WorkflowStarted { deadline } => {
                 self.snapshot.started_at = Some(record.at);
+                self.gather_inputs();
                 self.snapshot.deadline = *deadline;
                 self.move_to(RunStatus::Running)
             }
@@ -257,6 +260,9 @@ impl Run {
                 Ok(())
             }
             Change::CapacityQueued { number, line } => self.capacity_queued(*number, *line),
+            Change::StartCollected { number, input, resume_at } => {
+                self.start_collected(*number, input, *resume_at)
+            }
             Change::SignalReceived { id, signal_type, payload } => {
                 self.signal_received(record, *id, signal_type, payload)
             }

@@ -140,10 +140,14 @@ impl Limit {
         }
     }
 
-    /// Takes room back.
+    /// Takes room back. Where all that have room are named, one that is not has none.
     pub fn release(&mut self, run: RunId, at: Option<StepAddress>) {
+        let place = self.holders.iter().position(|holder| holder.run == run && holder.at == at);
+        if place.is_none() && self.holders.len() as u64 == u64::from(self.used) {
+            return;
+        }
         self.used = self.used.saturating_sub(1);
-        if let Some(place) = self.holders.iter().position(|holder| holder.run == run && holder.at == at) {
+        if let Some(place) = place {
             self.holders.remove(place);
         }
     }

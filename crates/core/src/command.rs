@@ -16,6 +16,7 @@ mod capacity;
 mod child_finished;
 mod code_arrived;
 mod create_waitpoint;
+mod debounce;
 mod deliver_event;
 mod http_call;
 mod lease_lost;
@@ -45,6 +46,7 @@ pub use capacity::Capacity;
 pub use child_finished::{ChildFinished, ChildOutcome};
 pub use code_arrived::CodeArrived;
 pub use create_waitpoint::CreateWaitpoint;
+pub use debounce::Debounce;
 pub use deliver_event::{DeliverEvent, Event};
 pub use lease_lost::{LeaseLoss, LeaseLost};
 pub use move_run::Move;
@@ -121,6 +123,8 @@ pub enum Command {
     ChildFinished(ChildFinished),
     /// The limits that a wait for room asks have decided about it.
     Capacity(Capacity),
+    /// A start comes to a run that collects those of its key.
+    Debounce(Debounce),
     /// An operator reschedules, completes, skips, times out or cancels a wait.
     Steer(Steer),
     /// An operator pins tasks of the run to a build, or lifts their pins.
@@ -176,6 +180,8 @@ pub enum Reply {
     Done,
     /// The run was created under this id.
     Started(RunId),
+    /// The start was added to this run, which collects those of its key.
+    Collected(RunId),
     /// The run already was as it was asked to be; nothing was recorded.
     Unchanged,
     /// A signal was received.
@@ -238,6 +244,7 @@ pub fn decide(run: &mut Run, command: Command, context: &Context) -> Result<Outc
         Command::Vote(command) => command.decide(&mut turn),
         Command::ChildFinished(command) => command.decide(&mut turn),
         Command::Capacity(command) => command.decide(&mut turn),
+        Command::Debounce(command) => command.decide(&mut turn),
         Command::Steer(command) => command.decide(&mut turn),
         Command::PinTasks(command) => command.decide(&mut turn),
         Command::Move(command) => command.decide(&mut turn),

@@ -25,6 +25,8 @@ pub struct EventStart {
 pub enum EventStartOutcome {
     /// The run is new.
     Started(RunId),
+    /// The start was added to this run, which collects those of its key.
+    Collected(RunId),
     /// An event with the same idempotency key started this run before.
     Repeated(RunId),
     /// There is no run: its input could not be rendered or does not fit, or there would be too many runs.

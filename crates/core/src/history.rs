@@ -329,6 +329,15 @@ pub enum Change {
         /// The limit, by its place among those that room is asked of.
         line: u16,
     },
+    /// One more start came for a run that collects them before it begins.
+    StartCollected {
+        /// The number of the waitpoint.
+        number: u32,
+        /// The input of the start.
+        input: Json,
+        /// When the run begins if no other comes.
+        resume_at: Timestamp,
+    },
     /// An operator moved a wait to another instant.
     WaitRescheduled {
         /// The number of the waitpoint.

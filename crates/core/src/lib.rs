@@ -18,6 +18,7 @@ pub mod board;
 pub mod bounds;
 pub mod capacity;
 pub mod command;
+pub mod debounce;
 pub mod durable_calls;
 pub mod effect;
 pub mod event_start;

@@ -9,16 +9,19 @@ use crate::id::WaitpointId;
 use crate::json::Json;
 use crate::moving::Misfit;
 use crate::status::{RunStatus, StepStatus, WaitStatus};
+use crate::time::Millis;
 use crate::waitpoint::{Actor, Kind, Waitpoint};
 
 /// Why a command was not carried out.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// There is no room under a limit that refuses what finds none.
-    #[error("there is no room under the limit `{limit}`")]
+    #[error("there is no room under the limit `{limit}`{}", from_then(*room_in))]
     LimitFull {
         /// The name of the limit, with its key.
         limit: String,
+        /// How long it takes until a rate allows the next one; `None`: nobody knows when somebody gives room back.
+        room_in: Option<Millis>,
     },
     /// The run has no step of this name.
     #[error("the run has no step `{name}`{}", hint(nearest.as_deref()))]
@@ -219,6 +222,10 @@ pub enum Refusal {
     /// A decision tried what the transition tables forbid: a defect of ours. The run must be loaded anew.
     #[error("refused by the transition tables: {0}")]
     Illegal(#[from] BadHistory),
+}
+
+fn from_then(room_in: Option<Millis>) -> String {
+    room_in.map(|length| format!("; there is in {length}")).unwrap_or_default()
 }
 
 fn hint(nearest: Option<&str>) -> String {

@@ -306,6 +306,9 @@ pub struct Snapshot {
     pub(crate) waitpoints: SharedMap<u32, Waitpoint>,
     /// The numbers of the pending waitpoints.
     pub(crate) open: SharedMap<u32, ()>,
+    /// The inputs of the starts that a run has collected which has not begun, in order.
+    #[serde(default, skip_serializing_if = "SharedMap::is_empty")]
+    pub(crate) collected: SharedMap<u32, Json>,
     /// The numbers of the pending waitpoints that wait for a signal, by its type.
     pub(crate) listeners: SharedMap<Arc<str>, SharedMap<u32, ()>>,
     /// The signals that nothing has waited for yet, by their type and number.

@@ -115,6 +115,13 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
             let asks = request.asks.iter().map(|ask| format!("`{}`", ask.described()));
             format!("room under {}", asks.collect::<Vec<_>>().join(" and "))
         }
+        ListensFor::Starts(collecting) => {
+            let at = waitpoint.resume_at.map(|at| at.to_string()).unwrap_or_default();
+            let (starts, until) = (collecting.starts, collecting.until);
+            format!(
+                "its start at {at}, unless another comes before; {starts} so far, and until {until} at most"
+            )
+        }
         ListensFor::Code(CodeMismatch { pinned_to: Some(build), recorded, found, .. }) => format!(
             "an operator: it is pinned to build `{build}`, whose code does not fit: the journal holds {recorded}, and the \
              code comes to {found}"

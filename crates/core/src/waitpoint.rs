@@ -11,6 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::capacity::CapacityRequest;
+use crate::debounce::Collecting;
 use crate::expression::Expression;
 use crate::history::Failure;
 use crate::id::{EventUid, RunId, StepAddress};
@@ -154,7 +155,8 @@ impl Waitpoint {
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => 0,
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => 0,
         };
         listens + self.response_to_send.as_ref().map_or(0, Json::bytes)
     }
@@ -300,6 +302,8 @@ pub enum ListensFor {
     Code(CodeMismatch),
     /// Room under limits.
     Capacity(Box<CapacityRequest>),
+    /// The clock: that no more starts come for a run that collects them.
+    Starts(Box<Collecting>),
 }
 
 impl ListensFor {

@@ -147,6 +147,7 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
         | Change::WaitRescheduled { .. }
         | Change::CapacityTaken { .. }
         | Change::CapacityQueued { .. }
+        | Change::StartCollected { .. }
         | Change::SignalReceived { .. }
         | Change::EventMatched { .. }
         | Change::ApprovalDecided { .. } => None,
@@ -208,6 +209,7 @@ fn name_of(waitpoint: &Waitpoint) -> Option<String> {
         ListensFor::Attempt(next) => Some(next.call.to_string()),
         ListensFor::Code(mismatch) => Some(mismatch.handler.to_string()),
         ListensFor::Capacity(request) => request.awaited().map(|ask| ask.name.to_string()),
+        ListensFor::Starts(collecting) => Some(collecting.key.to_string()),
         ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) => None,
     }
 }

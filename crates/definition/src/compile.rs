@@ -2,6 +2,7 @@
 //! check records what it finds and goes on, so that an author sees all of it at once.
 
 mod branches;
+mod debounce;
 mod headers;
 mod limits;
 mod llm;
@@ -48,6 +49,7 @@ pub(super) fn compile(
         document.input_schema.as_ref().and_then(|schema| compiler.schema("inputSchema", schema));
     let start_on = compiler.start_on(document.start_on.as_deref());
     let guards = compiler.guards(document.cancel_on.as_deref(), document.restart_on.as_deref());
+    let debounce = compiler.debounce(document.debounce.as_ref());
     let timeout = compiler.timeout(document.timeout_ms, document.timeout.as_deref());
     let output = document.output.as_ref().and_then(|output| compiler.template("output", output));
     if let Some(retry) = &document.default_retry {
@@ -75,6 +77,7 @@ pub(super) fn compile(
         input_schema,
         start_on,
         guards,
+        debounce,
         keep_headers,
         limits,
         priority,

@@ -2,6 +2,7 @@
 //! Schema for editors and the builder all come from them. What a document means once it is checked is a
 //! [`Definition`](super::Definition).
 
+mod debounce;
 mod limits;
 mod llm;
 mod starts;
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 
+pub use self::debounce::Debounce;
 pub use self::limits::{Holds, Limit, LimitScope, WhenFull};
 pub use self::llm::{Guardrail, Llm, Message, OnGuardrail, ResponseFormat, Role, Tool};
 pub use self::starts::{CancelOn, RestartOn, StartOn};
@@ -87,6 +89,9 @@ pub struct Workflow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 8))]
     pub limits: Option<Vec<Limit>>,
+    /// Starts that come shortly after each other begin one run together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub debounce: Option<Debounce>,
     /// Which of several runs that wait for the same room gets it first: 0 (if absent) to 9, or a template that gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Value>,

@@ -23,6 +23,7 @@ mod awaits;
 mod blocked;
 mod check;
 mod compile;
+mod debounce;
 mod derived;
 mod development;
 mod findings;
@@ -56,6 +57,7 @@ pub use awaits::AwaitedEvent;
 pub use blocked::blocked_pattern;
 pub use check::Checked;
 pub use compile::is_header_name;
+pub use debounce::Debounce;
 pub use derived::Derived;
 pub use document::{Holds, LimitScope, OnCodeChange, WhenFull};
 pub use findings::{PROBLEMS, Rejected};
@@ -102,6 +104,8 @@ pub struct Definition {
     pub start_on: Vec<StartOn>,
     /// The events that end a run, wherever it is: those of `cancelOn`, then those of `restartOn`.
     pub guards: Vec<Guard>,
+    /// How starts that come shortly after each other become one run.
+    pub debounce: Option<Debounce>,
     /// Headers that the input of a run that a trigger starts keeps beside [`KEPT_HEADERS`], in small letters.
     pub keep_headers: Vec<Arc<str>>,
     /// Limits of the runs.

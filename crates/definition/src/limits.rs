@@ -43,6 +43,10 @@ pub const BACKOFF_MULTIPLIER: f64 = 10.0;
 pub const LIMITS: usize = 8;
 /// The key of a limit, as its template gives it.
 pub const LIMIT_KEY_CHARS: usize = 200;
+/// Starts that one run collects: with more it begins at once, and the next opens another.
+pub const DEBOUNCED_STARTS: u32 = 10_000;
+/// The inputs of all starts that a run is started with by the last of them. Those that it gets all of are one payload.
+pub const DEBOUNCED_BYTES: usize = 16 * 1024 * 1024;
 /// The greatest `concurrency` of a limit whose runs `replace` each other.
 pub const REPLACED_AT_MOST: u32 = 32;
 /// The greatest priority.

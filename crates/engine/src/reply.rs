@@ -19,7 +19,7 @@ use crate::tasks::{Handed, ReadyTask};
 
 /// A reply to a request, and the caller it goes to.
 pub(crate) enum PendingReply {
-    Start(Answer<RunId>, Result<RunId, Error>),
+    Start(Answer<Started>, Result<Started, Error>),
     StartMany(Answer<Vec<Result<Started, Error>>>, Vec<Result<Started, Error>>),
     Command(Answer<Reply>, Result<Reply, Error>),
     Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),

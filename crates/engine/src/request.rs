@@ -57,7 +57,7 @@ pub enum Decide {
         /// The caller that wants the run's first reply.
         listener: Option<ReplyListener>,
         /// Where the id of the run goes.
-        answer: Answer<RunId>,
+        answer: Answer<Started>,
     },
     /// Start many runs in one round, each by itself.
     StartMany {

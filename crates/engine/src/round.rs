@@ -8,6 +8,7 @@
 
 mod batch;
 pub(crate) mod budget;
+mod debounce;
 mod event_starts;
 mod events;
 mod follow_up;
@@ -29,6 +30,7 @@ use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
+use abide_core::status::RunStatus;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::{EventStarter, Held, Owner, Read, Waiter};
@@ -47,6 +49,7 @@ use crate::watch::Watch;
 pub use batch::RoundBatch;
 pub(crate) use batch::{AfterCommitAction, Committed};
 use batch::{RunDelta, note_listeners};
+use debounce::Debounced;
 pub(crate) use follow_up::Taken;
 pub(crate) use limits::{LimitDelta, Lines};
 
@@ -216,10 +219,10 @@ impl<'w> Round<'w> {
         let digest = digest(&asked);
         if let Some(key) = &key
             && let Some(earlier) = self.idempotency_record(key)?
-            && let Some(Reply::Started(run)) = replay(key, digest, Some(&earlier))?
+            && let Some((run, collected)) = replay(key, digest, Some(&earlier))?.and_then(started_run)
         {
             self.listen_again(run, earlier.at, listener);
-            return Ok(Started { run, how: StartedHow::Repeated });
+            return Ok(Started { run, how: StartedHow::Repeated { collected } });
         }
         let workspace = start.workspace;
         let version = start.version.as_deref();
@@ -231,22 +234,42 @@ impl<'w> Round<'w> {
         if !start.checked.as_ref().is_some_and(|checked| Arc::ptr_eq(checked, &definition)) {
             definition.check_input(&start.input)?;
         }
-        self.check_open_runs(workspace)?;
-        let id = self.memory.fresh_id(self.now, self.random.draw_u128());
-        let new = command::NewRun {
-            workspace,
-            run_at: start.run_at,
-            tags: start.tags,
-            ..command::NewRun::new(id, definition, start.input)
+        // Who says when the run is to begin wants a run of its own.
+        let debounced = match start.run_at {
+            Some(_) => Debounced::Never,
+            None => self.debounce(workspace, &definition, &start.input, &start.by)?,
         };
-        self.start_run(new, start.by, listener)?;
+        let (run, reply) = match debounced {
+            Debounced::Into(run) => {
+                self.listen(run, listener);
+                (run, Reply::Collected(run))
+            }
+            Debounced::Never | Debounced::Opens(_) => {
+                self.check_open_runs(workspace)?;
+                let id = self.memory.fresh_id(self.now, self.random.draw_u128());
+                let new = command::NewRun {
+                    workspace,
+                    run_at: start.run_at,
+                    tags: start.tags,
+                    debounced: debounced.opens(),
+                    ..command::NewRun::new(id, definition, start.input)
+                };
+                self.start_run(new, start.by, listener)?;
+                (id, Reply::Started(id))
+            }
+        };
+        let how = if let Reply::Collected(_) = reply {
+            StartedHow::Collected
+        } else if self.run(run)?.status == RunStatus::Cancelled {
+            StartedHow::Skipped
+        } else {
+            StartedHow::Created
+        };
         if let Some(key) = key {
-            self.batch.idempotency.insert(
-                key.clone(),
-                IdempotencyRecord { key, digest, reply: Reply::Started(id), run: Some(id), at: self.now },
-            );
+            let record = IdempotencyRecord { key: key.clone(), digest, reply, run: Some(run), at: self.now };
+            self.batch.idempotency.insert(key, record);
         }
-        Ok(Started { run: id, how: StartedHow::Created })
+        Ok(Started { run, how })
     }
 
     pub(crate) fn start_run(
@@ -257,7 +280,11 @@ impl<'w> Round<'w> {
     ) -> Result<(), Error> {
         let id = new.id;
         let context = self.context(by);
+        let collecting = new.debounced.clone();
         let (run, outcome) = self.start_in_room(new, &context)?;
+        if let Some(key) = collecting {
+            self.begin_collecting(&run, &key);
+        }
         let actions = listener.map(AfterCommitAction::Listen).into_iter().collect();
         let run = Box::new(run);
         self.batch.insert(RunDelta { run, based_on: 0, records: outcome.records, actions });
@@ -366,6 +393,7 @@ impl<'w> Round<'w> {
             Reply::Repeated(waitpoint) => self.resolved_at(*waitpoint),
             Reply::Done
             | Reply::Started(_)
+            | Reply::Collected(_)
             | Reply::Unchanged
             | Reply::Signalled { .. }
             | Reply::Waitpoint(_)
@@ -477,6 +505,22 @@ impl<'w> Round<'w> {
         if let Some(delta) = self.batch.deltas.get_mut(&id) {
             delta.actions.push(action);
         }
+    }
+}
+
+/// The run that a start came to, and whether it was there already.
+fn started_run(reply: Reply) -> Option<(RunId, bool)> {
+    match reply {
+        Reply::Started(run) => Some((run, false)),
+        Reply::Collected(run) => Some((run, true)),
+        Reply::Done
+        | Reply::Unchanged
+        | Reply::Signalled { .. }
+        | Reply::Waitpoint(_)
+        | Reply::Repeated(_)
+        | Reply::Leased { .. }
+        | Reply::EventSent { .. }
+        | Reply::Voted { .. } => None,
     }
 }
 

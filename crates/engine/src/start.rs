@@ -24,8 +24,26 @@ pub struct Started {
 pub enum StartedHow {
     /// The run is new.
     Created,
+    /// The run is new and was cancelled at once: there was no room under a limit whose `whenFull` is `skip`.
+    Skipped,
+    /// The start was added to a run that collects those of its key, and has not begun.
+    Collected,
     /// The same start was carried out before, under the same idempotency key.
-    Repeated,
+    Repeated {
+        /// Whether the start was added to a run that was there.
+        collected: bool,
+    },
+}
+
+impl StartedHow {
+    /// Whether the start was added to a run that was there, now or when it was asked for first.
+    pub fn is_collected(self) -> bool {
+        match self {
+            StartedHow::Created | StartedHow::Skipped => false,
+            StartedHow::Collected => true,
+            StartedHow::Repeated { collected } => collected,
+        }
+    }
 }
 
 /// A run to start with [`WorkspaceHandle::start`](crate::WorkspaceHandle::start): of which workflow, with what.

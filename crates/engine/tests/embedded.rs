@@ -6,6 +6,8 @@
 mod approvals;
 #[path = "embedded/budgets.rs"]
 mod budgets;
+#[path = "embedded/debounce.rs"]
+mod debounce;
 #[path = "embedded/durability.rs"]
 mod durability;
 #[path = "embedded/event_starts.rs"]

@@ -17,7 +17,7 @@ use abide_engine::machine::{
     Answer, Decide, Deploy, Done, Input, Machine, Now, Output, Poll, Query, Request, Setup, StartRun,
     TaskRequest,
 };
-use abide_engine::{Error, Leased, Stats};
+use abide_engine::{Error, Leased, Started, Stats};
 use abide_store::Store;
 use abide_store::sqlite::Sqlite;
 use jiff::Timestamp;
@@ -85,7 +85,7 @@ impl Driver {
         reply
     }
 
-    fn start(&mut self) -> Reply<RunId> {
+    fn start(&mut self) -> Reply<Started> {
         let start = Box::new(StartRun::new("w").input(json!({})));
         self.ask(|answer| Decide::Start { start, listener: None, answer }.into())
     }
@@ -194,7 +194,7 @@ fn nothing_is_answered_before_its_commit_and_a_task_and_its_lease_are_one_commit
     assert!(started.try_recv().is_err() && polled.try_recv().is_err(), "nobody has heard of the commit");
     let outputs = driver.step();
     assert!(!outputs.iter().any(|output| matches!(output, Output::Commit { .. })));
-    let run = started.try_recv().unwrap().unwrap();
+    let run = started.try_recv().unwrap().unwrap().run;
     let leased = polled.try_recv().unwrap().unwrap().take();
     assert_eq!(leased.iter().map(|leased| leased.task.run_id).collect::<Vec<_>>(), [run]);
 }

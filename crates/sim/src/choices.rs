@@ -367,7 +367,11 @@ pub(crate) fn ending(wait: &Waitpoint) -> Option<(&'static str, Command)> {
             let vote = Vote::new(wait.number, Decision::Approve);
             (by, Command::Vote(vote))
         }
-        ListensFor::Event(_) | ListensFor::Time | ListensFor::Attempt(_) | ListensFor::Code(_) => {
+        ListensFor::Event(_)
+        | ListensFor::Time
+        | ListensFor::Attempt(_)
+        | ListensFor::Code(_)
+        | ListensFor::Starts(_) => {
             ("operator", Command::Steer(Steer::new(wait.number, Steering::Complete { payload: None })))
         }
         // Somebody gives room back, or the clock does.

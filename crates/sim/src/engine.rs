@@ -17,6 +17,7 @@ mod answers;
 mod calls;
 mod clients;
 mod commits;
+mod debounce;
 mod defect;
 mod event_starts;
 mod faults;

@@ -215,7 +215,8 @@ impl Watched {
                 self.opens(run, opens)
             }
             Change::WaitCreated { opens } => self.opens(run, opens),
-            Change::WaitRescheduled { number, resume_at } => {
+            Change::WaitRescheduled { number, resume_at }
+            | Change::StartCollected { number, resume_at, .. } => {
                 self.wait(run, *number)?.resume_at = Some(*resume_at);
                 Ok(())
             }

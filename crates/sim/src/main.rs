@@ -37,6 +37,9 @@ struct Arguments {
     /// Workflows have limits.
     #[arg(long, requires = "engine")]
     limits: bool,
+    /// There are workflows whose starts are debounced.
+    #[arg(long, requires = "engine")]
+    debounce: bool,
     /// Tell the whole story of a world of engines that breaks a rule, not only its end.
     #[arg(long, requires = "engine")]
     story: bool,
@@ -51,7 +54,12 @@ fn main() -> ExitCode {
     let begun = Instant::now();
     let usual = Setting::of(arguments.nodes);
     let story_lines = if arguments.story { usize::MAX } else { usual.story_lines };
-    let setting = arguments.engine.then_some(Setting { story_lines, limits: arguments.limits, ..usual });
+    let setting = arguments.engine.then_some(Setting {
+        story_lines,
+        limits: arguments.limits,
+        debounce: arguments.debounce,
+        ..usual
+    });
     let (done, total, violation) = live_through(first, count, setting);
     let seconds = begun.elapsed().as_secs_f64();
     let mut out = io::stdout().lock();

@@ -74,6 +74,51 @@ fn no_seed_of_one_node_with_limits_breaks_a_rule() {
     }
 }
 
+/// Seeds of worlds with debounced starts; in these much happens.
+const DEBOUNCED_SEEDS: u64 = 80;
+
+/// Worlds with workflows whose starts are debounced.
+fn debounced(nodes: usize) -> Setting {
+    Setting { debounce: true, ..Setting::of(nodes) }
+}
+
+#[test]
+fn no_seed_of_three_nodes_with_debounced_starts_breaks_a_rule() {
+    for seed in first()..first() + DEBOUNCED_SEEDS {
+        if let Err(violation) = simulate(seed, debounced(3)) {
+            panic!("{violation}");
+        }
+    }
+}
+
+#[test]
+fn no_seed_of_one_node_with_debounced_starts_breaks_a_rule() {
+    for seed in first()..first() + DEBOUNCED_SEEDS {
+        if let Err(violation) = simulate(seed, debounced(1)) {
+            panic!("{violation}");
+        }
+    }
+}
+
+/// The rule about debounced starts that a planted defect breaks first.
+fn caught_with_debounce(defect: Defect) -> String {
+    let setting = Setting { defect: Some(defect), ..debounced(3) };
+    let broken = (0..4 * SHOWS_WITHIN).find_map(|seed| simulate(seed, setting).err());
+    broken.unwrap_or_else(|| panic!("{defect:?} is not noticed")).rule
+}
+
+#[test]
+fn two_nodes_that_each_open_a_run_for_one_key_are_caught() {
+    let rule = caught_with_debounce(Defect::AcceptedLimitConflict);
+    assert!(rule.contains("one key") || rule.contains("R22"), "{rule}");
+}
+
+#[test]
+fn a_start_that_is_collected_twice_is_caught() {
+    let rule = caught_with_debounce(Defect::ForgottenKeys);
+    assert!(rule.contains("twice") || rule.contains("the key"), "{rule}");
+}
+
 /// Seeds that once broke a rule, by the number of nodes, with what was wrong then.
 const KEPT: [(usize, u64, &str); 14] = [
     (3, 3, "a node that was stopping went on without end"),

@@ -17,6 +17,7 @@ pub(crate) fn listens(wait: &Waitpoint) -> Option<Cow<'_, str>> {
         | ListensFor::Call { .. }
         | ListensFor::Approval(_)
         | ListensFor::Child { .. }
+        | ListensFor::Starts(_)
         | ListensFor::Attempt(_) => None,
     }
 }
@@ -40,6 +41,7 @@ pub(crate) fn filter(wait: &Waitpoint) -> Option<String> {
         | ListensFor::Call { .. }
         | ListensFor::Approval(_)
         | ListensFor::Child { .. }
+        | ListensFor::Starts(_)
         | ListensFor::Attempt(_) => None,
     }
 }

@@ -798,6 +798,8 @@ pub struct EventStart {
 pub enum EventStartOutcome {
     /// The run is new.
     #[serde(rename = "started")] Started,
+    /// The start was added to a run that collects those of its key.
+    #[serde(rename = "collected")] Collected,
     /// An event with the same idempotency key started the run before.
     #[serde(rename = "repeated")] Repeated,
     /// There is no run; `problem` says why.
@@ -806,7 +808,7 @@ pub enum EventStartOutcome {
     #[serde(rename = "wouldStart")] WouldStart,
 }
 
-words!(EventStartOutcome { Started "started", Repeated "repeated", Refused "refused", WouldStart "wouldStart" });
+words!(EventStartOutcome { Started "started", Collected "collected", Repeated "repeated", Refused "refused", WouldStart "wouldStart" });
 
 /// Why a step or a run failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1103,6 +1105,22 @@ pub struct ListensForCapacity {
     pub waits_under: Option<String>,
 }
 
+/// That no more starts come for a run that collects them, by the `debounce` of its workflow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForStarts {
+    /// Whether the run gets the inputs of all of them.
+    pub collect: bool,
+    /// What the starts have in common; empty where all of the workflow belong together.
+    pub key: String,
+    /// The run begins at once when it has so many.
+    pub most: u32,
+    /// How many starts there are so far.
+    pub starts: u32,
+    /// The run begins then at the latest.
+    pub until: Timestamp,
+}
+
 /// What ends it, besides what ends any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
@@ -1116,6 +1134,7 @@ pub enum ListensFor {
     #[serde(rename = "attempt")] Attempt(ListensForAttempt),
     #[serde(rename = "code")] Code(ListensForCode),
     #[serde(rename = "capacity")] Capacity(ListensForCapacity),
+    #[serde(rename = "starts")] Starts(ListensForStarts),
 }
 
 impl From<ListensForSignal> for ListensFor {
@@ -1144,6 +1163,10 @@ impl From<ListensForCode> for ListensFor {
 
 impl From<ListensForCapacity> for ListensFor {
     fn from(value: ListensForCapacity) -> ListensFor { ListensFor::Capacity(value) }
+}
+
+impl From<ListensForStarts> for ListensFor {
+    fn from(value: ListensForStarts) -> ListensFor { ListensFor::Starts(value) }
 }
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
@@ -1951,13 +1974,17 @@ pub struct Spent {
 pub enum StartOutcome {
     /// The run is new.
     #[serde(rename = "created")] Created,
+    /// The run is new and was cancelled at once: there was no room under a limit whose `whenFull` is `skip`.
+    #[serde(rename = "skipped")] Skipped,
+    /// The start was added to a run that collects those of its key.
+    #[serde(rename = "collected")] Collected,
     /// The same start was carried out before, under the same idempotency key.
     #[serde(rename = "repeated")] Repeated,
     /// There is no run; `problem` says why.
     #[serde(rename = "refused")] Refused,
 }
 
-words!(StartOutcome { Created "created", Repeated "repeated", Refused "refused" });
+words!(StartOutcome { Created "created", Skipped "skipped", Collected "collected", Repeated "repeated", Refused "refused" });
 
 /// Why an event started no run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2053,7 +2080,11 @@ pub struct StartedOnEventList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartedRun {
+    /// Whether the start was added to a run that collects those of its key, by the `debounce` of its workflow; absent where the run is the start's own.
+    pub collected: Option<bool>,
     pub id: String,
+    /// Whether the run was cancelled at once, because there was no room under a limit whose `whenFull` is `skip`; absent where it was not.
+    pub skipped: Option<bool>,
     /// Where the run can be seen.
     pub url: String,
 }
@@ -2062,6 +2093,8 @@ pub struct StartedRun {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartedRuns {
+    /// How many starts were added to runs that collect those of their key, by the `debounce` of the workflow.
+    pub collected: u64,
     /// How many runs were started.
     pub created: u64,
     /// How many starts were refused.
@@ -2070,6 +2103,8 @@ pub struct StartedRuns {
     pub repeated: u64,
     /// In the order of the starts.
     pub results: Vec<StartResult>,
+    /// How many runs were cancelled at once, because there was no room under a limit whose `whenFull` is `skip`.
+    pub skipped: u64,
 }
 
 /// An HTTP status such as `404`, or a class of them such as `5xx`.
@@ -3079,6 +3114,8 @@ pub struct Workflow {
     #[serde(skip_serializing_if = "Option::is_none")] pub budget_micros: Option<u64>,
     /// Events that cancel a run, wherever it is.
     #[serde(skip_serializing_if = "Option::is_none")] pub cancel_on: Option<Vec<WorkflowCancelOn>>,
+    /// Starts that come shortly after each other begin one run together.
+    #[serde(skip_serializing_if = "Option::is_none")] pub debounce: Option<WorkflowDebounce>,
     /// The retry policy of steps that have none of their own.
     #[serde(skip_serializing_if = "Option::is_none")] pub default_retry: Option<WorkflowRetry>,
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
@@ -3118,11 +3155,11 @@ pub struct Workflow {
 impl Workflow {
     /// With what it needs.
     pub fn new(name: impl Into<String>, steps: impl IntoIterator<Item = impl Into<WorkflowStep>>) -> Workflow {
-        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, cancel_on: None, default_retry: None, description: None, input_schema: None, keep_headers: None, limits: None, on_cancel: None, on_code_change: None, on_failure: None, output: None, pin_to_build: None, priority: None, restart_on: None, start_on: None, timeout: None, timeout_ms: None, version: None }
+        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, cancel_on: None, debounce: None, default_retry: None, description: None, input_schema: None, keep_headers: None, limits: None, on_cancel: None, on_code_change: None, on_failure: None, output: None, pin_to_build: None, priority: None, restart_on: None, start_on: None, timeout: None, timeout_ms: None, version: None }
     }
 }
 
-setters!(Workflow { budget_micros [plain u64], cancel_on [list WorkflowCancelOn], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], limits [list WorkflowLimit], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], pin_to_build [plain bool], priority [into Json], restart_on [list WorkflowRestartOn], start_on [list WorkflowStartOn], timeout [length timeout_ms], version [into String] });
+setters!(Workflow { budget_micros [plain u64], cancel_on [list WorkflowCancelOn], debounce [into WorkflowDebounce], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], limits [list WorkflowLimit], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], pin_to_build [plain bool], priority [into Json], restart_on [list WorkflowRestartOn], start_on [list WorkflowStartOn], timeout [length timeout_ms], version [into String] });
 
 /// An event that cancels a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3143,6 +3180,28 @@ impl WorkflowCancelOn {
 }
 
 setters!(WorkflowCancelOn { matching [into String] });
+
+/// One run for all starts of a key that come shortly after each other: it begins when no more have come for a while.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowDebounce {
+    /// `atMostMs` as a duration, such as `5m`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub at_most: Option<String>,
+    /// The run begins so long after the first start at the latest, in milliseconds; ten times `quiet` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub at_most_ms: Option<u64>,
+    /// Whether the run gets the inputs of all starts, as `{"inputs": […]}`. If not, it gets that of the last one.
+    #[serde(skip_serializing_if = "Option::is_none")] pub collect: Option<bool>,
+    /// Starts with the same value of this template over `input` belong together; without it, all of the workflow do.
+    #[serde(skip_serializing_if = "Option::is_none")] pub key: Option<String>,
+    /// `quietMs` as a duration, such as `30s`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub quiet: Option<String>,
+    /// The run begins when no start has come for so long, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub quiet_ms: Option<u64>,
+    /// With `collect`: the run begins at once when it has so many inputs.
+    #[serde(skip_serializing_if = "Option::is_none")] pub size: Option<u32>,
+}
+
+setters!(WorkflowDebounce { at_most [length at_most_ms], collect [plain bool], key [into String], quiet [length quiet_ms], size [plain u32] });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowFanOut {

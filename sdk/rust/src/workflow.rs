@@ -12,8 +12,8 @@ use crate::client::WorkflowRef;
 use crate::length::Length;
 use crate::step;
 use crate::wire::{
-    self, Json, WorkflowCancelOn, WorkflowHook, WorkflowMapStep, WorkflowMessage, WorkflowOnCodeChange,
-    WorkflowRestartOn, WorkflowRetry, WorkflowStartOn, WorkflowStep,
+    self, Json, WorkflowCancelOn, WorkflowDebounce, WorkflowHook, WorkflowLimit, WorkflowMapStep,
+    WorkflowMessage, WorkflowOnCodeChange, WorkflowRestartOn, WorkflowRetry, WorkflowStartOn, WorkflowStep,
 };
 
 /// A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph.
@@ -104,6 +104,22 @@ impl<I, O> Workflow<I, O> {
     pub fn restart_on(mut self, event: impl Into<WorkflowRestartOn>) -> Self {
         self.document.restart_on.get_or_insert_default().push(event.into());
         self
+    }
+
+    /// One more limit: how many runs may be at work at once, and how many may begin in a time.
+    pub fn limit(mut self, limit: WorkflowLimit) -> Self {
+        self.document.limits.get_or_insert_default().push(limit);
+        self
+    }
+
+    /// Which of several runs that wait for the same room gets it first: 0 to 9, or a template that gives it.
+    pub fn priority(self, priority: impl Into<Json>) -> Self {
+        self.with(|document| document.priority(priority))
+    }
+
+    /// Starts that come shortly after each other begin one run together.
+    pub fn debounce(self, debounce: WorkflowDebounce) -> Self {
+        self.with(|document| document.debounce(debounce))
     }
 
     /// How long a whole run may take.

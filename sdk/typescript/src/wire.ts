@@ -517,7 +517,7 @@ export interface EventStart {
   workflow: string;
 }
 
-export type EventStartOutcome = "started" | "repeated" | "refused" | "wouldStart";
+export type EventStartOutcome = "started" | "collected" | "repeated" | "refused" | "wouldStart";
 
 /** Why a step or a run failed. */
 export interface Failure {
@@ -721,6 +721,18 @@ export type ListensFor = {
   type: "capacity";
   /** The limit in whose line it stands: one that had no room. */
   waitsUnder?: string | null;
+} | {
+  /** Whether the run gets the inputs of all of them. */
+  collect: boolean;
+  /** What the starts have in common; empty where all of the workflow belong together. */
+  key: string;
+  /** The run begins at once when it has so many. */
+  most: number;
+  /** How many starts there are so far. */
+  starts: number;
+  type: "starts";
+  /** The run begins then at the latest. */
+  until: string;
 };
 
 /** A line of a run's log. */
@@ -1258,7 +1270,7 @@ export interface Spent {
   unpricedCalls: number;
 }
 
-export type StartOutcome = "created" | "repeated" | "refused";
+export type StartOutcome = "created" | "skipped" | "collected" | "repeated" | "refused";
 
 /** Why an event started no run. */
 export interface StartProblem {
@@ -1328,13 +1340,19 @@ export interface StartedOnEventList {
 
 /** A run that was started. */
 export interface StartedRun {
+  /** Whether the start was added to a run that collects those of its key, by the `debounce` of its workflow; absent where the run is the start's own. */
+  collected?: boolean;
   id: string;
+  /** Whether the run was cancelled at once, because there was no room under a limit whose `whenFull` is `skip`; absent where it was not. */
+  skipped?: boolean;
   /** Where the run can be seen. */
   url: string;
 }
 
 /** What became of many starts. */
 export interface StartedRuns {
+  /** How many starts were added to runs that collect those of their key, by the `debounce` of the workflow. */
+  collected: number;
   /** How many runs were started. */
   created: number;
   /** How many starts were refused. */
@@ -1343,6 +1361,8 @@ export interface StartedRuns {
   repeated: number;
   /** In the order of the starts. */
   results: StartResult[];
+  /** How many runs were cancelled at once, because there was no room under a limit whose `whenFull` is `skip`. */
+  skipped: number;
 }
 
 /** An HTTP status such as `404`, or a class of them such as `5xx`. */
@@ -1908,6 +1928,8 @@ export interface Workflow {
   budgetMicros?: number | null;
   /** Events that cancel a run, wherever it is. */
   cancelOn?: WorkflowCancelOn[] | null;
+  /** Starts that come shortly after each other begin one run together. */
+  debounce?: WorkflowDebounce | null;
   /** The retry policy of steps that have none of their own. */
   defaultRetry?: WorkflowRetry | null;
   description?: string | null;
@@ -1950,6 +1972,24 @@ export interface WorkflowCancelOn {
   eventId: string;
   /** An expression over `event`, the event's data, and the run's `input`; only events for which it is true count. */
   match?: string | null;
+}
+
+/** One run for all starts of a key that come shortly after each other: it begins when no more have come for a while. */
+export interface WorkflowDebounce {
+  /** `atMostMs` as a duration, such as `5m`. */
+  atMost?: string | null;
+  /** The run begins so long after the first start at the latest, in milliseconds; ten times `quiet` if absent. */
+  atMostMs?: number | null;
+  /** Whether the run gets the inputs of all starts, as `{"inputs": […]}`. If not, it gets that of the last one. */
+  collect?: boolean | null;
+  /** Starts with the same value of this template over `input` belong together; without it, all of the workflow do. */
+  key?: string | null;
+  /** `quietMs` as a duration, such as `30s`. */
+  quiet?: string | null;
+  /** The run begins when no start has come for so long, in milliseconds. */
+  quietMs?: number | null;
+  /** With `collect`: the run begins at once when it has so many inputs. */
+  size?: number | null;
 }
 
 export type WorkflowFanOut = "all" | "one";

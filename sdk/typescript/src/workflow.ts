@@ -19,6 +19,12 @@ export interface WorkflowFields {
   defaultRetry?: wire.WorkflowRetry;
   /** Whether tasks stay with the build that took them first, for those that do not say so themselves. */
   pinToBuild?: boolean;
+  /** How many runs may be at work at once, and how many may begin in a time. */
+  limits?: wire.WorkflowLimit[];
+  /** Which of several runs that wait for the same room gets it first: 0 to 9, or a template that gives it. */
+  priority?: number | string;
+  /** Starts that come shortly after each other begin one run together. */
+  debounce?: wire.WorkflowDebounce;
   output?: unknown;
 }
 

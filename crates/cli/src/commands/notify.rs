@@ -76,6 +76,7 @@ fn said_of(start: &EventStart) -> String {
     let run = start.run_id.as_deref().unwrap_or_default();
     match (start.outcome, &start.problem) {
         (EventStartOutcome::Started, _) => format!("started {workflow}: {run}"),
+        (EventStartOutcome::Collected, _) => format!("added to {workflow}: {run}"),
         (EventStartOutcome::Repeated, _) => format!("started {workflow} before: {run}"),
         (EventStartOutcome::WouldStart, _) => format!("would start {workflow}"),
         (EventStartOutcome::Refused, Some(problem)) => {

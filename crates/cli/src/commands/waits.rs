@@ -106,6 +106,7 @@ fn waited_for(wait: &Waitpoint) -> String {
             });
             format!("room under {}", under.collect::<Vec<_>>().join(" and "))
         }
+        ListensFor::Starts(starts) => format!("more starts, {} so far", starts.starts),
         ListensFor::Code(ListensForCode { builds, recorded, found, .. }) => {
             let build = builds.last().filter(|build| !build.is_empty());
             let build = build.map(|build| format!(" than {build}")).unwrap_or_default();

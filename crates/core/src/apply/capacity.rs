@@ -120,6 +120,7 @@ impl Run {
             | Change::WaitResolved { .. }
             | Change::CapacityTaken { .. }
             | Change::CapacityQueued { .. }
+            | Change::StartCollected { .. }
             | Change::WaitRescheduled { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }

@@ -16,6 +16,7 @@ impl Run {
     }
 
     pub(super) fn wait_created(&mut self, opens: &Waitpoint) -> Result<(), BadHistory> {
+        self.begin_collecting(opens);
         self.open_wait(opens)
     }
 

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::capacity::CapacityRequest;
 use crate::command::{Context, Outcome, Reply};
+use crate::debounce::{self, Collecting};
 use crate::definition::Definition;
 use crate::flow;
 use crate::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled, StartedOn};
@@ -36,6 +37,9 @@ pub struct NewRun {
     pub parent: Option<Parent>,
     /// The occurrence of a schedule that the run is for.
     pub scheduled: Option<Scheduled>,
+    /// The key of the starts that the run collects before it begins, by the `debounce` of its workflow; `None`: it begins
+    /// by itself.
+    pub debounced: Option<Arc<str>>,
     /// The event that the run is started on.
     pub started_on: Option<StartedOn>,
     /// On whose behalf the run is, where that is not who asks: whoever started the parent, or made the schedule.
@@ -54,6 +58,7 @@ impl NewRun {
             tags: Vec::new(),
             parent: None,
             scheduled: None,
+            debounced: None,
             started_on: None,
             started_by: None,
         }
@@ -75,8 +80,23 @@ pub fn start_with(
     has_room: &mut dyn FnMut(&Run, &CapacityRequest) -> Result<bool, Refusal>,
 ) -> Result<(Run, Outcome), Refusal> {
     check(&new, context)?;
-    let NewRun { id, workspace, definition, input, run_at, tags, parent, scheduled, started_on, started_by } =
-        new;
+    let NewRun {
+        id,
+        workspace,
+        definition,
+        input,
+        run_at,
+        tags,
+        parent,
+        scheduled,
+        debounced,
+        started_on,
+        started_by,
+    } = new;
+    let collecting = debounced.zip(definition.debounce.as_ref()).map(|(key, debounce)| {
+        let limit = debounce::ask(workspace, definition.name(), &key).limit;
+        Collecting::new(limit, key, debounce, &input, context.now)
+    });
     let started_by = started_by.filter(|by| *by != context.by);
     let definition_ref =
         DefinitionRef { name: definition.name().into(), version: definition.version().into() };
@@ -97,7 +117,7 @@ pub fn start_with(
     let mut run = Run::created(definition, &record)?;
     let run_at = run_at.filter(|instant| *instant > context.now);
     let mut rooms = None;
-    if run_at.is_none() && run.lacks_room() {
+    if run_at.is_none() && collecting.is_none() && run.lacks_room() {
         let request = flow::request_of_run(&run, context.now)
             .map_err(|failure| Refusal::Malformed { pointer: "/input", message: failure.message })?;
         rooms = has_room(&run, &request)?.then(|| request.rooms());
@@ -108,9 +128,11 @@ pub fn start_with(
         turn.emit(Change::CapacityTaken { at: None, rooms })?;
     }
     flow::open_guards(&mut turn)?;
-    match run_at {
+    let begins_at = collecting.as_ref().map(|collecting| collecting.begins_at(context.now)).or(run_at);
+    match begins_at {
         Some(instant) => {
-            let (resume_at, listens_for) = (Some(instant), ListensFor::Time);
+            let resume_at = Some(instant);
+            let listens_for = collecting.map_or(ListensFor::Time, |it| ListensFor::Starts(Box::new(it)));
             let wait = flow::NewWait { kind: Kind::Delay, resume_at, listens_for, response: None };
             let opens = flow::new_waitpoint(&turn, None, DELAYED_START.into(), wait);
             turn.emit(Change::WaitCreated { opens })?;

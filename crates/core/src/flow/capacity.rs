@@ -28,8 +28,12 @@ const TIMED_OUT: &str = "CAPACITY_TIMED_OUT";
 
 /// The room that a change frees, by whose it was.
 pub(crate) fn freed_by(run: &Run, change: &Change) -> Vec<(Option<StepAddress>, Vec<Room>)> {
+    // A run that collects starts does so no longer.
+    let ended = if let Change::WaitResolved { number, .. } = change { Some(*number) } else { None };
+    let collecting = ended.and_then(|number| run.waitpoint(number)?.listens_for.starts());
     let freed = run.freed_by(change).into_iter().filter(|freed| !freed.rooms.is_empty());
-    freed.map(|freed| (freed.at, freed.rooms)).collect()
+    let freed = freed.map(|freed| (freed.at, freed.rooms));
+    freed.chain(collecting.map(|it| (None, vec![it.room()]))).collect()
 }
 
 /// Whether a step may not be handed out before it gets room under its limits.

@@ -126,7 +126,8 @@ pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<()
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
         | ListensFor::Code(_)
-        | ListensFor::Capacity(_) => Ok(()),
+        | ListensFor::Capacity(_)
+        | ListensFor::Starts(_) => Ok(()),
     }
 }
 
@@ -211,7 +212,8 @@ pub(crate) fn end_wait(
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_),
+            | ListensFor::Code(_)
+            | ListensFor::Starts(_),
         )
         | None => {}
     }

@@ -80,6 +80,7 @@ impl Change {
             Change::CapacityTaken { at, .. } => at.map_or(About::Run, |at| About::Progress { at }),
             Change::WaitResolved { number, .. }
             | Change::CapacityQueued { number, .. }
+            | Change::StartCollected { number, .. }
             | Change::WaitRescheduled { number, .. }
             | Change::ApprovalDecided { number, .. } => About::Wait { number: *number, is_changed: true },
             Change::EventMatched { number, .. }
@@ -166,6 +167,7 @@ impl Change {
             Change::WaitRescheduled { .. } => "WAIT_RESCHEDULED",
             Change::CapacityTaken { .. } => "CAPACITY_TAKEN",
             Change::CapacityQueued { .. } => "CAPACITY_QUEUED",
+            Change::StartCollected { .. } => "START_COLLECTED",
             Change::SignalReceived { .. } => "SIGNAL_RECEIVED",
             Change::EventMatched { .. } => "EVENT_MATCHED",
             Change::ApprovalRequested { .. } => "APPROVAL_REQUESTED",

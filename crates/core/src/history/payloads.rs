@@ -44,6 +44,7 @@ impl Change {
             Change::CheckpointSaved { checkpoint, .. } => each(checkpoint),
             Change::WaitResolved { payload, .. } => payload.iter().for_each(each),
             Change::SignalReceived { payload, .. } => each(payload),
+            Change::StartCollected { input, .. } => each(input),
             Change::ApprovalDecided { edited_content, .. } => edited_content.iter().for_each(each),
             Change::WorkflowStarted { .. }
             | Change::WorkflowPaused { .. }
@@ -95,7 +96,8 @@ impl Waitpoint {
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => {}
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => {}
         }
     }
 }

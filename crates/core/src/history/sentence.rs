@@ -132,6 +132,9 @@ impl Teller<'_, '_> {
             Change::CapacityQueued { number, line: _ } => {
                 format!("{} queues for room under another of its limits", self.wait(*number))
             }
+            Change::StartCollected { number: _, input: _, resume_at } => {
+                format!("{by} started the run once more; it begins at {}", instant(*resume_at))
+            }
             Change::WaitRescheduled { number, resume_at } => {
                 format!("{by} moved {} to {}", self.wait(*number), instant(*resume_at))
             }

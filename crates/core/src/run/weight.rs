@@ -36,12 +36,13 @@ impl Snapshot {
 impl Run {
     /// Drops the parsed form of large payloads.
     pub fn fold(&mut self) {
-        let Snapshot { input, state, output, steps, waitpoints, mailbox, .. } = &mut self.snapshot;
+        let Snapshot { input, state, output, steps, waitpoints, collected, mailbox, .. } = &mut self.snapshot;
         input.fold();
         state.values_mut().for_each(Json::fold);
         output.iter_mut().for_each(Json::fold);
         steps.for_each_mut(|_, step| step.fold());
         waitpoints.for_each_mut(|_, wait| wait.fold());
+        collected.for_each_mut(|_, input| input.fold());
         mailbox.for_each_mut(|_, kept| kept.for_each_mut(|_, signal| signal.payload.fold()));
     }
 }
@@ -83,7 +84,8 @@ impl Waitpoint {
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => {}
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => {}
         }
     }
 }

@@ -124,7 +124,9 @@ impl Compiler<'_> {
         let rate =
             limit.rate.zip(per).map(|(count, per)| Rate { count, per, burst: limit.burst.unwrap_or(1) });
         let has_per = limit.per_ms.is_some() || limit.per.is_some();
-        let wrong = if limit.concurrency.is_none() && limit.rate.is_none() {
+        let wrong = if limit.name.starts_with('$') {
+            Some(("name", "names that begin with `$` are the engine's own", "another name"))
+        } else if limit.concurrency.is_none() && limit.rate.is_none() {
             Some(("name", "it is not said how many may have room", "`concurrency`, `rate`, or both"))
         } else if limit.rate.is_some() && !has_per {
             Some(("rate", "it is not said in which time so many may begin", "`per`, such as `1m`"))

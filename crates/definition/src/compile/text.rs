@@ -19,6 +19,8 @@ pub(super) enum Sees {
     RunAndEvent,
     /// An event, and nothing else: there is no run yet.
     Event,
+    /// The input of a start, and nothing else: there is no run yet.
+    Input,
     /// An event and the input of a run that is created: it has nothing else yet.
     EventAndInput,
 }
@@ -108,16 +110,20 @@ impl Compiler<'_> {
     }
 
     fn reference(&mut self, at: &str, path: &[String], code: Code, sees: Sees) {
-        let (known, why): (&[&str], _) = match sees {
-            Sees::Run | Sees::RunAndEvent => (&[], ""),
-            Sees::Event => (&["event"], "there is no run yet"),
-            Sees::EventAndInput => (&["event", "input", "run"], "it is bound when the run is created"),
+        let of_event = "`event`, the event's data, such as `event.id`";
+        let (known, why, expected): (&[&str], _, _) = match sees {
+            Sees::Run | Sees::RunAndEvent => (&[], "", ""),
+            Sees::Event => (&["event"], "there is no run yet", of_event),
+            Sees::Input => (&["input"], "there is no run yet", "`input`, such as `input.account`"),
+            Sees::EventAndInput => {
+                (&["event", "input", "run"], "it is bound when the run is created", of_event)
+            }
         };
         if !known.is_empty() {
             if let Some(root) = path.first().filter(|root| !known.contains(&root.as_str())) {
                 self.findings.problem(|| {
                     let message = format!("{} is not known here: {why}", quoted(root));
-                    Problem::new(at, code, message).expected("`event`, the event's data, such as `event.id`")
+                    Problem::new(at, code, message).expected(expected)
                 });
             }
             return;

@@ -64,7 +64,8 @@ impl Compiler<'_> {
         let at = self.place.field(field);
         // In milliseconds the schema refuses it already.
         if length == Millis(0)
-            && ["timeout", "heartbeat", "remindAfter", "escalateAfter", "per"].contains(&field)
+            && ["timeout", "heartbeat", "remindAfter", "escalateAfter", "per", "quiet", "atMost"]
+                .contains(&field)
         {
             self.findings.problem(|| {
                 Problem::new(at, Code::OutOfRange, "nothing can happen in no time").expected("at least `1ms`")

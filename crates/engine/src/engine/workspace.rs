@@ -83,14 +83,19 @@ impl<'e> WorkspaceHandle<'e> {
 
     /// Starts a run. When it returns, the run is on disk.
     pub async fn start(self, start: impl Into<StartRun>) -> Result<RunId, Error> {
+        self.start_told(start).await.map(|started| started.run)
+    }
+
+    /// Starts a run, and says whether it is a new one. When it returns, the start is on disk.
+    pub async fn start_told(self, start: impl Into<StartRun>) -> Result<Started, Error> {
         self.begin(start.into(), None).await
     }
 
     /// Starts a run, and listens for its first reply.
     pub async fn start_and_listen(self, start: impl Into<StartRun>) -> Result<(RunId, Listener), Error> {
         let (listener, heard) = oneshot::channel();
-        let run = self.begin(start.into(), Some(ReplyListener::new(listener))).await?;
-        Ok((run, Listener::new(heard)))
+        let started = self.begin(start.into(), Some(ReplyListener::new(listener))).await?;
+        Ok((started.run, Listener::new(heard)))
     }
 
     /// Starts many runs, hundreds in one commit. Each has its own answer, in the same order; one that is refused hinders
@@ -118,7 +123,7 @@ impl<'e> WorkspaceHandle<'e> {
         answers
     }
 
-    async fn begin(self, start: StartRun, listener: Option<ReplyListener>) -> Result<RunId, Error> {
+    async fn begin(self, start: StartRun, listener: Option<ReplyListener>) -> Result<Started, Error> {
         let start = Box::new(start.in_workspace(self.id));
         self.engine.ask_in(self.id, |answer| Decide::Start { start, listener, answer }).await
     }

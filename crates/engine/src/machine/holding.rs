@@ -109,6 +109,7 @@ impl Round<'_> {
                 | ListensFor::Call { .. }
                 | ListensFor::Approval(_)
                 | ListensFor::Attempt(_)
+                | ListensFor::Starts(_)
                 | ListensFor::Code(_) => {}
             }
         }

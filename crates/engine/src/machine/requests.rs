@@ -69,7 +69,7 @@ impl Machine {
                     return self.check(Check { workspace, definition, input, then });
                 }
                 round.traceparent = start.traceparent;
-                let started = round.start(*start, listener).map(|started| started.run);
+                let started = round.start(*start, listener);
                 pending.reply(PendingReply::Start(answer, started), retry);
             }
             Decide::StartMany { workspace, starts, checking: _, answer } => {
@@ -281,6 +281,7 @@ fn reported(command: &Command) -> Option<(StepAddress, u32)> {
         | Command::Vote(_)
         | Command::ChildFinished(_)
         | Command::Capacity(_)
+        | Command::Debounce(_)
         | Command::Steer(_)
         | Command::PinTasks(_)
         | Command::Move(_)

@@ -15,8 +15,9 @@ use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 use abide_store::{EventStartWrite, EventStarter, StoredFollowUp};
 
+use super::debounce::Debounced;
 use super::follow_up::{NotStarted, Taken, check_input};
-use super::{FIRST_PAGE, Round};
+use super::{FIRST_PAGE, Round, started_run};
 use crate::backlog::{EventKey, Verdict};
 use crate::error::Error;
 
@@ -222,13 +223,19 @@ impl Round<'_> {
             )
         });
         let earlier = key.as_ref().map(|key| self.idempotency_record(key)).transpose()?.flatten();
-        if let Some(Reply::Started(run)) = earlier.map(|earlier| earlier.reply) {
+        if let Some((run, _)) = earlier.and_then(|earlier| started_run(earlier.reply)) {
             return started(EventStartOutcome::Repeated(run));
         }
         if cause.is_dry {
             return started(EventStartOutcome::WouldStart);
         }
         check_input(definition, &wanted.input, verdict)?;
+        let by = Actor::new("event");
+        let debounced = self.debounce(*workspace, definition, &wanted.input, &by)?;
+        if let Debounced::Into(run) = debounced {
+            self.remember_start(key, Reply::Collected(run), run);
+            return started(EventStartOutcome::Collected(run));
+        }
         let parent = self.sender_of(cause)?;
         if let Some(parent) = &parent {
             self.check_descendants(parent.root())?;
@@ -238,6 +245,7 @@ impl Round<'_> {
         let new = NewRun {
             workspace: *workspace,
             parent,
+            debounced: debounced.opens(),
             started_on: Some(StartedOn {
                 event: *event,
                 event_id: Arc::clone(event_id),
@@ -248,13 +256,17 @@ impl Round<'_> {
         if let Some(parent) = &parent {
             *self.batch.descendants.entry(parent.root()).or_default() += 1;
         }
-        self.start_run(new, Actor::new("event"), None)?;
+        self.start_run(new, by, None)?;
+        self.remember_start(key, Reply::Started(run), run);
+        started(EventStartOutcome::Started(run))
+    }
+
+    fn remember_start(&mut self, key: Option<String>, reply: Reply, run: RunId) {
         if let Some(key) = key {
-            let (reply, at) = (Reply::Started(run), self.now);
-            let record = IdempotencyRecord { key: key.clone(), digest: 0, reply, run: Some(run), at };
+            let record =
+                IdempotencyRecord { key: key.clone(), digest: 0, reply, run: Some(run), at: self.now };
             self.batch.idempotency.insert(key, record);
         }
-        started(EventStartOutcome::Started(run))
     }
 
     /// A run that an event of another run starts descends from it: so a workflow that starts itself by its own events ends

@@ -426,6 +426,7 @@ fn sent_before(reply: Reply) -> EventSent {
         }
         Reply::Done
         | Reply::Started(_)
+        | Reply::Collected(_)
         | Reply::Unchanged
         | Reply::Signalled { .. }
         | Reply::Waitpoint(_)

@@ -400,7 +400,8 @@ impl Round<'_> {
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => false,
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => false,
         })
     }
 

@@ -13,6 +13,7 @@ use abide_core::id::{LimitId, RunId, StepAddress, WaitpointId, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
+use abide_core::time::Millis;
 use abide_store::{InLine, LIMIT_TIMER, LimitWrite, StoredTimer};
 use jiff::Timestamp;
 
@@ -51,7 +52,7 @@ impl LimitDelta {
     }
 
     /// Changes the limit; its timer and its version follow.
-    fn change<T>(&mut self, now: Timestamp, change: impl FnOnce(&mut Limit) -> T) -> T {
+    pub(super) fn change<T>(&mut self, now: Timestamp, change: impl FnOnce(&mut Limit) -> T) -> T {
         if !self.changed {
             self.changed = true;
             self.limit.version += 1;
@@ -123,10 +124,14 @@ impl Round<'_> {
             None => Ok(self.take_all(run.workspace, run.created_at, (run.id, None), request).is_ok()),
             Some(line) => {
                 let refusing = |ask: &&Ask| ask.when_full == WhenFull::Refuse;
-                match request.asks.get(line).filter(refusing) {
-                    Some(ask) => Err(Refusal::LimitFull { limit: ask.described() }),
-                    None => Ok(false),
-                }
+                let Some(ask) = request.asks.get(line).filter(refusing) else { return Ok(false) };
+                let now = self.now;
+                let vacancy = self.batch.limits.get(&ask.limit).map(|delta| delta.limit.vacancy(ask, now));
+                let room_in = match vacancy {
+                    Some(Vacancy::From(from)) => Some(Millis::between(now, from)),
+                    Some(Vacancy::Now | Vacancy::Full) | None => None,
+                };
+                Err(Refusal::LimitFull { limit: ask.described(), room_in })
             }
         }
     }
@@ -248,13 +253,23 @@ impl Round<'_> {
         self.take_all(asking.workspace, asking.said_at, (run, asking.at), &asking.request)
     }
 
-    fn release_room(&mut self, run: RunId, at: Option<StepAddress>, id: LimitId) -> Result<(), Error> {
+    pub(super) fn release_room(
+        &mut self,
+        run: RunId,
+        at: Option<StepAddress>,
+        id: LimitId,
+    ) -> Result<(), Error> {
         let now = self.now;
         if let Some(delta) = self.touch_limit(id)? {
             delta.change(now, |limit| limit.release(run, at));
             self.grant_if_any(id);
         }
         Ok(())
+    }
+
+    /// Who has had room under a limit longest.
+    pub(super) fn first_holder(&mut self, id: LimitId) -> Result<Option<RunId>, Error> {
+        Ok(self.touch_limit(id)?.and_then(|delta| delta.limit.holders.first().map(|holder| holder.run)))
     }
 
     fn grant_if_any(&mut self, id: LimitId) {
@@ -319,7 +334,7 @@ impl Round<'_> {
     }
 
     /// The limit that is asked, which is made if nobody has room under it yet.
-    fn limit_of(
+    pub(super) fn limit_of(
         &mut self,
         workspace: WorkspaceId,
         said_at: Timestamp,

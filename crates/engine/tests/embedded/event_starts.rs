@@ -23,6 +23,7 @@ fn started(sent: &EventSent) -> Vec<RunId> {
     let run = |outcome: &EventStartOutcome| match outcome {
         EventStartOutcome::Started(run) => Some(*run),
         EventStartOutcome::Repeated(_)
+        | EventStartOutcome::Collected(_)
         | EventStartOutcome::Refused { .. }
         | EventStartOutcome::WouldStart => None,
     };

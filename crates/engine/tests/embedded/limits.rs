@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use abide_core::capacity::Limit;
 use abide_core::command::{Command, Steer, Steering};
 use abide_core::id::RunId;
+use abide_core::refusal::Refusal;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Kind;
-use abide_engine::{Error, TaskResult};
+use abide_engine::{Error, StartRun, StartedHow, TaskResult};
 use abide_store::Page;
 use serde_json::{Value, json};
 
@@ -123,6 +124,40 @@ async fn one_that_is_full_can_be_refused_skipped_or_replaced() {
         panic!("it is full")
     };
     assert_eq!(refusal.code(), "LIMIT_FULL");
+}
+
+#[tokio::test]
+async fn starts_beyond_a_rate_are_skipped_refused_or_queued_and_the_answer_says_so() {
+    let limits =
+        |when_full: &str| json!([{ "name": "calls", "rate": 1, "per": "10s", "whenFull": when_full }]);
+    let start = async |host: &Host| host.engine.default_workspace().start_told(StartRun::new("gate")).await;
+    let skipping = host(gate(limits("skip"))).await;
+    let first = start(&skipping).await.unwrap();
+    let second = start(&skipping).await.unwrap();
+    assert_eq!((first.how, second.how), (StartedHow::Created, StartedHow::Skipped));
+    assert_eq!(statuses(&skipping, &[first.run, second.run]).await, [Waiting, Cancelled]);
+    skipping.pass("10s").await;
+    assert_eq!(
+        start(&skipping).await.unwrap().how,
+        StartedHow::Created,
+        "what was skipped has used nothing up"
+    );
+
+    let refusing = host(gate(limits("refuse"))).await;
+    start(&refusing).await.unwrap();
+    refusing.pass("4s").await;
+    let Err(Error::Refused(Refusal::LimitFull { room_in, .. })) = start(&refusing).await else {
+        panic!("the rate is used up")
+    };
+    assert_eq!(room_in, Some(Millis(6_000)));
+    refusing.pass("6s").await;
+    assert_eq!(start(&refusing).await.unwrap().how, StartedHow::Created);
+
+    let queueing = host(gate(limits("queue"))).await;
+    let runs = [start(&queueing).await.unwrap().run, start(&queueing).await.unwrap().run];
+    assert_eq!(statuses(&queueing, &runs).await, [Waiting, Pending]);
+    queueing.pass("10s").await;
+    assert_eq!(statuses(&queueing, &runs).await, [Waiting, Waiting]);
 }
 
 #[tokio::test]

@@ -177,6 +177,7 @@ fn may_give_out(caller: &Caller, waitpoint: &Waitpoint) -> bool {
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => false,
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => false,
         }
 }

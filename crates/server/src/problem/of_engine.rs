@@ -5,6 +5,7 @@ use std::time::Duration;
 use abide_core::problem::{Code as FindingCode, Problem as Finding};
 use abide_core::refusal::{Refusal, Resolved};
 use abide_core::status::WaitStatus;
+use abide_core::time::Millis;
 use abide_engine::Error;
 use serde_json::json;
 
@@ -15,6 +16,8 @@ use crate::quotas::exceeded;
 /// When to come back after the store could not be written.
 const STORE_RETRY: Duration = Duration::from_secs(2);
 const STOPPING_RETRY: Duration = Duration::from_secs(5);
+/// When to come back after there was no room, and nobody knows when there is.
+const ROOM_RETRY: Duration = Duration::from_secs(1);
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
@@ -108,8 +111,10 @@ impl From<Refusal> for Problem {
                 let detail = "the idempotency key was used for another request";
                 Problem::new(Code::IdempotencyKeyReused, detail)
             }
-            Refusal::LimitFull { .. }
-            | Refusal::UnknownStep { .. }
+            Refusal::LimitFull { room_in, .. } => {
+                problem.retry_after(room_in.map_or(ROOM_RETRY, |Millis(ms)| Duration::from_millis(ms)))
+            }
+            Refusal::UnknownStep { .. }
             | Refusal::UnknownWaitpoint(_)
             | Refusal::NoSuchTimer
             | Refusal::ReadOnly(_)

@@ -12,7 +12,7 @@ use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Kind;
 use abide_engine::stored::{Owner, Page, RunFilter, Scope};
-use abide_engine::{StartRun, Workers};
+use abide_engine::{StartRun, StartedHow, Workers};
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -125,10 +125,11 @@ async fn start(
     let (start, _) = start_of(&app, &caller, body).await?;
     let start = start.idempotency_key(idempotency_key);
     app.may_start(caller.workspace).await?;
-    let run = app.engine.workspace(caller.workspace).start(start).await?;
+    let start = app.engine.workspace(caller.workspace).start_told(start).await?;
     match wait {
-        None => Ok(started(&app, StatusCode::CREATED, run)),
+        None => Ok(started(&app, StatusCode::CREATED, start.run, start.how)),
         Some(wait) => {
+            let run = start.run;
             let status =
                 if app.ends_within(run, wait).await? { StatusCode::OK } else { StatusCode::ACCEPTED };
             let body = app.run_body(&caller, &app.run(&caller, run).await?).await?;
@@ -177,10 +178,12 @@ async fn which(
 }
 
 /// A run that is on disk.
-pub(super) fn started(app: &App, status: StatusCode, id: RunId) -> Response {
+pub(super) fn started(app: &App, status: StatusCode, id: RunId, how: StartedHow) -> Response {
+    let (collected, skipped) = (how.is_collected(), how == StartedHow::Skipped);
     let url = app.path_to(&format!("/workflow-runs/{id}"));
     let location = HeaderValue::try_from(&url).expect("an id is a header's value");
-    ([(header::LOCATION, location)], Answer(status, StartedBody { id, url })).into_response()
+    ([(header::LOCATION, location)], Answer(status, StartedBody { id, url, collected, skipped }))
+        .into_response()
 }
 
 /// A time to wait, as `30s`.

@@ -111,6 +111,7 @@ async fn signal(
         Reply::Signalled { taken_by } => taken_by,
         Reply::Done
         | Reply::Started(_)
+        | Reply::Collected(_)
         | Reply::Unchanged
         | Reply::Waitpoint(_)
         | Reply::Repeated(_)

@@ -179,6 +179,7 @@ impl From<Reply> for ReportedBody {
             }
             Reply::Done
             | Reply::Started(_)
+            | Reply::Collected(_)
             | Reply::Unchanged
             | Reply::Signalled { .. }
             | Reply::EventSent { .. }

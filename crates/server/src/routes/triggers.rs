@@ -70,8 +70,8 @@ async fn start(
     let keep = app.trigger_headers(&caller, &workflow).await?;
     let start = start_by(&caller, workflow, key, &call, &[], &keep)?;
     app.may_start(caller.workspace).await?;
-    let run = app.engine.workspace(caller.workspace).start(start).await?;
-    Ok(started(&app, StatusCode::ACCEPTED, run))
+    let run = app.engine.workspace(caller.workspace).start_told(start).await?;
+    Ok(started(&app, StatusCode::ACCEPTED, run.run, run.how))
 }
 
 async fn start_sync(

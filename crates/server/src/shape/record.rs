@@ -91,6 +91,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::WaitRescheduled { .. }
         | Change::CapacityTaken { .. }
         | Change::CapacityQueued { .. }
+        | Change::StartCollected { .. }
         | Change::ApprovalDecided { .. }
         | Change::WorkflowCreated(_)
         | Change::WorkflowStarted { .. }

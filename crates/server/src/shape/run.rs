@@ -160,7 +160,8 @@ impl From<WaitingFor> for WaitingForBody {
             | ListensFor::Approval(_)
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => None,
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => None,
         };
         let (waitpoint_id, kind) = (Some(waitpoint_id), kind.to_string());
         WaitingForBody { waitpoint_id, step_name, call, kind, child_run_id, since, until, sentence }
@@ -296,4 +297,14 @@ pub(crate) struct StartedBody {
     pub(crate) id: RunId,
     /// Where the run can be seen.
     pub(crate) url: String,
+    /// Whether the start was added to a run that collects those of its key, by the `debounce` of its workflow; absent
+    /// where the run is the start's own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub(crate) collected: bool,
+    /// Whether the run was cancelled at once, because there was no room under a limit whose `whenFull` is `skip`; absent
+    /// where it was not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub(crate) skipped: bool,
 }

@@ -184,6 +184,20 @@ pub(crate) enum ListensForBody {
         /// 0 to 9. A level counts as much as a minute of waiting.
         priority: u8,
     },
+    /// That no more starts come for a run that collects them, by the `debounce` of its workflow.
+    Starts {
+        /// What the starts have in common; empty where all of the workflow belong together.
+        #[schemars(with = "String")]
+        key: Arc<str>,
+        /// How many starts there are so far.
+        starts: u32,
+        /// Whether the run gets the inputs of all of them.
+        collect: bool,
+        /// The run begins at once when it has so many.
+        most: u32,
+        /// The run begins then at the latest.
+        until: Timestamp,
+    },
 }
 
 /// A limit that room is asked of.
@@ -316,6 +330,13 @@ impl From<&ListensFor> for ListensForBody {
                 waits_under: request.awaited().map(|ask| Arc::clone(&ask.name)),
                 priority: request.priority,
             },
+            ListensFor::Starts(collecting) => ListensForBody::Starts {
+                key: Arc::clone(&collecting.key),
+                starts: collecting.starts,
+                collect: collecting.collect,
+                most: collecting.most,
+                until: collecting.until,
+            },
             ListensFor::Code(mismatch) => {
                 let CodeMismatch { handler, builds, pinned_to, recorded, found } = mismatch.clone();
                 ListensForBody::Code { handler, builds, pinned_to, recorded, found }
@@ -390,7 +411,8 @@ impl WaitpointBody {
                 | ListensFor::Child { .. }
                 | ListensFor::Attempt(_)
                 | ListensFor::Code(_)
-                | ListensFor::Capacity(_) => None,
+                | ListensFor::Capacity(_)
+                | ListensFor::Starts(_) => None,
             },
             response_to_send: waitpoint.response_to_send.clone(),
             resume_payload: waitpoint.shown_payload(),

@@ -152,6 +152,7 @@ impl Story<'_> {
             | Change::WaitRescheduled { .. }
             | Change::CapacityTaken { .. }
             | Change::CapacityQueued { .. }
+            | Change::StartCollected { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
             | Change::ApprovalRequested { .. }
@@ -319,6 +320,7 @@ fn about(wait: &Waitpoint) -> String {
                 request.awaited().map(|ask| ask.described()).unwrap_or_default()
             )
         }
+        ListensFor::Starts(_) => "wait for more starts".to_owned(),
         ListensFor::Time => format!("wait ({})", wait.kind),
     }
 }

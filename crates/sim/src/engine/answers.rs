@@ -9,6 +9,7 @@ use abide_engine::{Error, EventSent, Leased, Stats};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use super::calls::{Answered, Call, CommandCall, EventCall, PendingCall, Retry, StartCall};
+use super::debounce;
 use super::workers::InHand;
 use super::world::World;
 use crate::world::Check;
@@ -56,7 +57,7 @@ impl World {
         match asked {
             PendingCall::Start { start, answer } => match hear(answer) {
                 Heard::Nothing(answer) => return Ok(Some(PendingCall::Start { start, answer })),
-                Heard::Answer(run) => self.was_started(&start, run)?,
+                Heard::Answer(started) => self.was_started(&start, started.run)?,
                 Heard::Error(error) => self.failed(&error, Retry::Start(start))?,
                 // Without a key, asking again would start another.
                 Heard::Lost if start.key.is_some() => self.retries.push_back(Retry::Start(start)),
@@ -130,6 +131,7 @@ impl World {
         if !self.store.state().runs.contains_key(&run) {
             return Err(format!("{run} was acknowledged, and is not in the store"));
         }
+        debounce::check_acknowledged(&self.store.state(), &start.input, run)?;
         let Some(key) = &start.key else { return Ok(()) };
         match self.started.insert(key.clone(), run) {
             Some(before) if before != run => Err(format!("the key `{key}` started {before} and {run}")),
@@ -158,6 +160,7 @@ impl World {
             Reply::Waitpoint(wait) => row.run.waitpoint(wait.number).is_some(),
             Reply::Done
             | Reply::Started(_)
+            | Reply::Collected(_)
             | Reply::Signalled { .. }
             | Reply::EventSent { .. }
             | Reply::Voted { .. } => row.history.iter().any(|record| *record.by.0 == *call.by),
@@ -189,7 +192,9 @@ impl World {
             }
         }
         for start in &notified.starts {
-            if let EventStartOutcome::Started(run) | EventStartOutcome::Repeated(run) = start.outcome
+            if let EventStartOutcome::Started(run)
+            | EventStartOutcome::Collected(run)
+            | EventStartOutcome::Repeated(run) = start.outcome
                 && !state.runs.contains_key(&run)
             {
                 return Err(format!("{id} is said to have started {run}, which is not in the store"));

@@ -31,7 +31,7 @@ impl Call {
 }
 
 pub(super) enum PendingCall {
-    Start { start: StartCall, answer: Answered<RunId> },
+    Start { start: StartCall, answer: Answered<Started> },
     StartMany { starts: Vec<StartCall>, answer: Answered<Vec<Result<Started, Error>>> },
     Command { command: CommandCall, answer: Answered<Reply> },
     Event { event: EventCall, answer: Answered<EventSent> },

@@ -7,6 +7,7 @@ use abide_core::time::Millis;
 use abide_engine::ScheduleOrder;
 
 use super::calls::{CommandCall, EventCall, Retry, StartCall};
+use super::debounce;
 use super::world::World;
 use crate::choices::{CROWD, Choices, PEOPLE, RandomCommand, STARTER};
 use crate::world::Check;
@@ -17,8 +18,10 @@ const SCHEDULES: usize = 2;
 impl World {
     /// One thing happens.
     pub(super) fn act(&mut self) -> Check {
-        match self.random.below(50) {
-            0..4 => self.start(),
+        // Where starts are debounced, many come.
+        let what = if self.setting.debounce { 50 + 12 } else { 50 };
+        match self.random.below(what) {
+            0..4 | 50.. => self.start(),
             4..12 => self.poll(),
             12..24 => self.work(),
             24..34 => self.ask_something(),
@@ -34,7 +37,7 @@ impl World {
             46 => self.freeze(),
             47 => self.kill(),
             48 => self.stop(),
-            _ => self.set_clock(),
+            49 => self.set_clock(),
         }
     }
 
@@ -57,6 +60,12 @@ impl World {
     }
 
     fn new_start(&mut self) -> StartCall {
+        if self.setting.debounce && self.chance(2) {
+            let number = self.number();
+            let (name, input) = debounce::start(&mut self.random, number);
+            // Without a key, one that is asked for again would count twice.
+            return StartCall { name, input, run_at: None, key: Some(format!("start-{number}")) };
+        }
         let name = format!("workflow-{}", self.random.below(3));
         let input = self.choices().input();
         let run_at = self.chance(6).then(|| Millis(self.random.below(100_000)).after(self.now));

@@ -23,12 +23,14 @@ pub enum Defect {
     SkippedHead,
     /// Nobody in line is found.
     EmptyLine,
+    /// What was answered under which idempotency key is not kept: what is asked for again is done again.
+    ForgottenKeys,
     /// A task that is recalled stays on the board as if somebody had it.
     Tombstone,
 }
 
 impl Defect {
-    pub const ALL: [Defect; 11] = [
+    pub const ALL: [Defect; 12] = [
         Defect::LeakedLease,
         Defect::EarlyEffects,
         Defect::StaleAfterConflict,
@@ -39,6 +41,7 @@ impl Defect {
         Defect::ForgottenRate,
         Defect::SkippedHead,
         Defect::EmptyLine,
+        Defect::ForgottenKeys,
         Defect::Tombstone,
     ];
 }

@@ -146,6 +146,10 @@ pub(super) fn check_kept(state: &State) -> Check {
     for room in state.runs.values().flat_map(|row| row.run.held_rooms()).flat_map(|held| &held.rooms) {
         *held.entry(room.limit).or_default() += 1;
     }
+    let collecting = state.runs.values().flat_map(|row| row.run.open_waitpoints());
+    for starts in collecting.filter_map(|wait| wait.listens_for.starts()) {
+        *held.entry(starts.limit).or_default() += 1;
+    }
     let mut waiting: BTreeMap<LimitId, u64> = BTreeMap::new();
     for (_, _, ask, _) in state.runs.values().flat_map(|row| in_line(&row.run)) {
         *waiting.entry(ask.limit).or_default() += 1;

@@ -10,6 +10,7 @@ use abide_core::id::{RunId, StepAddress};
 use abide_core::run::Run;
 use abide_store::Batch;
 
+use super::debounce;
 use super::limits::{self, Begun, Lines};
 use super::store::{Kind, State};
 use crate::inspector::{Inspector, Ledger};
@@ -22,6 +23,8 @@ pub(super) struct Rules {
     versions: BTreeMap<RunId, u64>,
     /// When runs began under a rate.
     begun: Begun,
+    /// The starts that runs have collected.
+    starts: debounce::Starts,
     /// Who stood in line before a batch is committed.
     lines: Lines,
     /// A rule that a commit has broken.
@@ -98,10 +101,12 @@ impl Rules {
             }
             self.inspector.look_at(&view, run, write.records)?;
             write.records.iter().try_for_each(|record| self.begun.look_at(run, record))?;
+            write.records.iter().try_for_each(|record| self.starts.look_at(run, record))?;
         }
         if !(state.limits.is_empty() && batch.limits.is_empty()) {
             limits::check_room(state)?;
             limits::check_kept(state)?;
+            debounce::check_alone(state)?;
             self.lines.check_order(state)?;
         }
         Ok(())

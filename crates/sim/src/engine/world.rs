@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use super::agenda::{Agenda, Event, Life};
 use super::calls::{Call, Retry};
+use super::debounce;
 use super::defect::Defect;
 use super::event_starts;
 use super::node::Node;
@@ -37,6 +38,8 @@ pub struct Setting {
     pub nodes: usize,
     /// Whether workflows have limits.
     pub limits: bool,
+    /// Whether there are workflows whose starts are debounced.
+    pub debounce: bool,
     /// What is broken on purpose.
     pub defect: Option<Defect>,
     /// How much of a failing seed's story is told.
@@ -45,7 +48,13 @@ pub struct Setting {
 
 impl Setting {
     pub fn of(nodes: usize) -> Setting {
-        Setting { nodes: nodes.max(1), limits: false, defect: None, story_lines: STORY_LINES }
+        Setting {
+            nodes: nodes.max(1),
+            limits: false,
+            debounce: false,
+            defect: None,
+            story_lines: STORY_LINES,
+        }
     }
 
     fn kind(self) -> Kind {
@@ -60,7 +69,9 @@ pub fn simulate(seed: u64, setting: Setting) -> Result<Report, Box<Violation>> {
         let mut world = World::new(seed, setting, true);
         let rule =
             world.live().err().unwrap_or_else(|| "the seed gave another outcome the second time".to_owned());
-        let command = format!("--engine --nodes {} --seed {seed}", setting.nodes);
+        let limits = if setting.limits { " --limits" } else { "" };
+        let debounce = if setting.debounce { " --debounce" } else { "" };
+        let command = format!("--engine --nodes {}{limits}{debounce} --seed {seed}", setting.nodes);
         Box::new(Violation { seed, rule, command, transcript: world.transcript.into() })
     })
 }
@@ -173,6 +184,9 @@ impl World {
                 *definition = super::limits::with_limits(&mut self.random, definition);
             }
             debug_assert_eq!(name, definition.name());
+        }
+        if self.setting.debounce {
+            all.extend(debounce::workflows());
         }
         all.push((event_starts::WORKFLOW.to_owned(), event_starts::workflow()));
         for (name, definition) in all {

@@ -65,6 +65,7 @@ pub(super) fn place(change: &Change) -> Option<StepAddress> {
         | Change::WaitRescheduled { .. }
         | Change::CapacityTaken { .. }
         | Change::CapacityQueued { .. }
+        | Change::StartCollected { .. }
         | Change::SignalReceived { .. }
         | Change::EventMatched { .. }
         | Change::ApprovalRequested { .. }

@@ -302,6 +302,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
             rooms: vec![Room { limit: LimitId(random.draw_u128()), holds: Holds::Run }],
         },
         Change::CapacityQueued { number: 1, line: 2 },
+        Change::StartCollected { number: 1, input: payload(random), resume_at: instant(random) },
         Change::SignalReceived { id: 1, signal_type: text(random).into(), payload: payload(random) },
         Change::EventMatched { number: 1, event: EventUid(random.draw_u128()), received_at: instant(random) },
         Change::ApprovalRequested { number: 1 },

@@ -38,7 +38,8 @@ fn name(wait: &Waitpoint) -> Option<&str> {
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
         | ListensFor::Code(_)
-        | ListensFor::Capacity(_) => None,
+        | ListensFor::Capacity(_)
+        | ListensFor::Starts(_) => None,
     }
 }
 

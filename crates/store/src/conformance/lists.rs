@@ -98,7 +98,8 @@ pub(super) fn summaries(story: &Story) -> Vec<WaitpointSummary> {
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => None,
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => None,
         },
     };
     story.run.waitpoints().map(summary).collect()

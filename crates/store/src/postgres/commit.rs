@@ -330,7 +330,8 @@ fn event_waits<'a>(write: &RunWrite<'a>) -> impl Iterator<Item = (u32, &'a Event
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
             | ListensFor::Code(_)
-            | ListensFor::Capacity(_) => None,
+            | ListensFor::Capacity(_)
+            | ListensFor::Starts(_) => None,
         }
     })
 }

@@ -790,6 +790,22 @@ class ListensForCapacity(TypedDict):
     """The limit in whose line it stands: one that had no room."""
 
 
+class ListensForStarts(TypedDict):
+    """That no more starts come for a run that collects them, by the `debounce` of its workflow."""
+
+    collect: bool
+    """Whether the run gets the inputs of all of them."""
+    key: str
+    """What the starts have in common; empty where all of the workflow belong together."""
+    most: int
+    """The run begins at once when it has so many."""
+    starts: int
+    """How many starts there are so far."""
+    type: Literal["starts"]
+    until: str
+    """The run begins then at the latest."""
+
+
 class LogLine(TypedDict):
     """A line of a run's log."""
 
@@ -1403,7 +1419,11 @@ class StartedOnEventList(TypedDict):
 class StartedRun(TypedDict):
     """A run that was started."""
 
+    collected: NotRequired[bool]
+    """Whether the start was added to a run that collects those of its key, by the `debounce` of its workflow; absent where the run is the start's own."""
     id: str
+    skipped: NotRequired[bool]
+    """Whether the run was cancelled at once, because there was no room under a limit whose `whenFull` is `skip`; absent where it was not."""
     url: str
     """Where the run can be seen."""
 
@@ -1411,6 +1431,8 @@ class StartedRun(TypedDict):
 class StartedRuns(TypedDict):
     """What became of many starts."""
 
+    collected: int
+    """How many starts were added to runs that collect those of their key, by the `debounce` of the workflow."""
     created: int
     """How many runs were started."""
     refused: int
@@ -1419,6 +1441,8 @@ class StartedRuns(TypedDict):
     """How many starts were carried out before, under the same idempotency key."""
     results: list[StartResult]
     """In the order of the starts."""
+    skipped: int
+    """How many runs were cancelled at once, because there was no room under a limit whose `whenFull` is `skip`."""
 
 
 class Step(TypedDict):
@@ -2040,6 +2064,8 @@ class Workflow(TypedDict):
     """What all calls to models of a run together may cost, in millionths of the currency of the price table."""
     cancelOn: NotRequired[list[WorkflowCancelOn] | None]
     """Events that cancel a run, wherever it is."""
+    debounce: NotRequired[WorkflowDebounce | None]
+    """Starts that come shortly after each other begin one run together."""
     defaultRetry: NotRequired[WorkflowRetry | None]
     """The retry policy of steps that have none of their own."""
     description: NotRequired[str | None]
@@ -2083,6 +2109,25 @@ class WorkflowCancelOn(TypedDict):
     """The event's id."""
     match: NotRequired[str | None]
     """An expression over `event`, the event's data, and the run's `input`; only events for which it is true count."""
+
+
+class WorkflowDebounce(TypedDict):
+    """One run for all starts of a key that come shortly after each other: it begins when no more have come for a while."""
+
+    atMost: NotRequired[str | None]
+    """`atMostMs` as a duration, such as `5m`."""
+    atMostMs: NotRequired[int | None]
+    """The run begins so long after the first start at the latest, in milliseconds; ten times `quiet` if absent."""
+    collect: NotRequired[bool | None]
+    """Whether the run gets the inputs of all starts, as `{"inputs": […]}`. If not, it gets that of the last one."""
+    key: NotRequired[str | None]
+    """Starts with the same value of this template over `input` belong together; without it, all of the workflow do."""
+    quiet: NotRequired[str | None]
+    """`quietMs` as a duration, such as `30s`."""
+    quietMs: NotRequired[int | None]
+    """The run begins when no start has come for so long, in milliseconds."""
+    size: NotRequired[int | None]
+    """With `collect`: the run begins at once when it has so many inputs."""
 
 
 class WorkflowGuardrailSchemaValidation(TypedDict):
@@ -2830,11 +2875,11 @@ class WorkspaceList(TypedDict):
     """Give it as `cursor` to get what follows; null at the end."""
 
 
-EventStartOutcome: TypeAlias = Union[Literal["started"], Literal["repeated"], Literal["refused"], Literal["wouldStart"]]
-ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode", "ListensForCapacity"]
+EventStartOutcome: TypeAlias = Union[Literal["started"], Literal["collected"], Literal["repeated"], Literal["refused"], Literal["wouldStart"]]
+ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode", "ListensForCapacity", "ListensForStarts"]
 Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HistoryRecord: TypeAlias = dict[str, Json]
-StartOutcome: TypeAlias = Union[Literal["created"], Literal["repeated"], Literal["refused"]]
+StartOutcome: TypeAlias = Union[Literal["created"], Literal["skipped"], Literal["collected"], Literal["repeated"], Literal["refused"]]
 StatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportLog", "TaskReportRelease"]
 TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild", "TaskWaitHttp"]

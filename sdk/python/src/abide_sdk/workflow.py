@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Self
 
@@ -25,10 +25,14 @@ class Workflow:
         timeout: Duration | None = None,
         default_retry: wire.WorkflowRetry | None = None,
         pin_to_build: bool | None = None,
+        limits: Sequence[wire.WorkflowLimit] | None = None,
+        priority: int | str | None = None,
+        debounce: wire.WorkflowDebounce | None = None,
         output: object = None,
     ) -> None:
         """``pin_to_build``: whether tasks stay with the build that took them first, for those that do not say so
-        themselves."""
+        themselves. ``limits``: how many runs may be at work at once, and how many may begin in a time. ``debounce``: starts
+        that come shortly after each other begin one run together."""
         self.name = name
         self._fields = camel(
             version=version,
@@ -38,6 +42,9 @@ class Workflow:
             timeout=timeout,
             default_retry=default_retry,
             pin_to_build=pin_to_build,
+            limits=limits,
+            priority=priority,
+            debounce=debounce,
             output=output,
         )
         self._events: dict[str, list[dict[str, object]]] = {}

@@ -85,6 +85,7 @@ fn awaited(wait: &Waitpoint) -> String {
         ListensFor::Child { run_id } => format!("child run {run_id}"),
         ListensFor::Attempt(next) => format!("the back-off after attempt {}", next.attempt),
         ListensFor::Code(_) => "other code".to_owned(),
+        ListensFor::Starts(_) => "the quiet time".to_owned(),
         ListensFor::Capacity(request) => {
             format!("room under `{}`", request.awaited().map(|ask| ask.described()).unwrap_or_default())
         }

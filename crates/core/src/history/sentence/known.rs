@@ -67,7 +67,8 @@ fn without_payloads(wait: &Waitpoint) -> Waitpoint {
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
         | ListensFor::Code(_)
-        | ListensFor::Capacity(_) => {}
+        | ListensFor::Capacity(_)
+        | ListensFor::Starts(_) => {}
     }
     wait
 }

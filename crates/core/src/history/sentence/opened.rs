@@ -37,6 +37,10 @@ impl Teller<'_, '_> {
                 let limit = request.awaited().map(|ask| ask.described()).unwrap_or_default();
                 format!("{whose} waits for room under `{limit}`{}", deadline(wait.resume_at))
             }
+            ListensFor::Starts(_) => {
+                let at = wait.resume_at.map(instant).unwrap_or_default();
+                format!("{whose} begins at {at}, unless it is started again before")
+            }
             ListensFor::Code(CodeMismatch { handler, recorded, found, builds: _, pinned_to }) => {
                 let build =
                     pinned_to.as_ref().map(|build| format!(", with build {build}")).unwrap_or_default();

@@ -61,7 +61,7 @@ fn one_of_each() -> Vec<Refusal> {
     let waitpoint: WaitpointId = RunId(1).waitpoint(1);
     let (at, by, step) = (instant(MORNING), Actor::new("anna"), "a".to_owned());
     vec![
-        Refusal::LimitFull { limit: "crm acme".into() },
+        Refusal::LimitFull { limit: "crm acme".into(), room_in: None },
         Refusal::UnknownStep { name: step.clone(), nearest: None },
         Refusal::UnknownWaitpoint(waitpoint),
         resolved(WaitStatus::Completed),

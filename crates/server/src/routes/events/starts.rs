@@ -67,6 +67,8 @@ pub(super) struct EventStartBody {
 enum EventStartOutcomeBody {
     /// The run is new.
     Started,
+    /// The start was added to a run that collects those of its key.
+    Collected,
     /// An event with the same idempotency key started the run before.
     Repeated,
     /// There is no run; `problem` says why.
@@ -89,6 +91,7 @@ impl From<EventStart> for EventStartBody {
         let EventStart { workflow, version, outcome } = start;
         let (outcome, run_id, problem) = match outcome {
             EventStartOutcome::Started(run) => (EventStartOutcomeBody::Started, Some(run), None),
+            EventStartOutcome::Collected(run) => (EventStartOutcomeBody::Collected, Some(run), None),
             EventStartOutcome::Repeated(run) => (EventStartOutcomeBody::Repeated, Some(run), None),
             EventStartOutcome::Refused { code, message } => {
                 (EventStartOutcomeBody::Refused, None, Some(StartProblem { code, detail: message }))

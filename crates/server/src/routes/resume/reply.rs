@@ -6,7 +6,7 @@ use abide_core::history::Failure;
 use abide_core::id::RunId;
 use abide_core::json::Json;
 use abide_core::status::RunStatus;
-use abide_engine::{Ended, Listener, RunReply};
+use abide_engine::{Ended, Listener, RunReply, StartedHow};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -77,8 +77,8 @@ pub(in crate::routes) async fn answer_of(
             RunReply::Response(response) => Ok(spoken(&response)),
             RunReply::Ended(ended) => last_words(ended, shown),
         },
-        () = tokio::time::sleep(wait) => Ok(started(app, StatusCode::ACCEPTED, run)),
-        () = app.stopped() => Ok(started(app, StatusCode::ACCEPTED, run)),
+        () = tokio::time::sleep(wait) => Ok(started(app, StatusCode::ACCEPTED, run, StartedHow::Created)),
+        () = app.stopped() => Ok(started(app, StatusCode::ACCEPTED, run, StartedHow::Created)),
     }
 }
 

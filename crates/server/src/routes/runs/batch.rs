@@ -52,6 +52,10 @@ pub(in crate::routes) struct BatchBody {
 pub(in crate::routes) struct BatchDone {
     /// How many runs were started.
     created: usize,
+    /// How many runs were cancelled at once, because there was no room under a limit whose `whenFull` is `skip`.
+    skipped: usize,
+    /// How many starts were added to runs that collect those of their key, by the `debounce` of the workflow.
+    collected: usize,
     /// How many starts were carried out before, under the same idempotency key.
     repeated: usize,
     /// How many starts were refused.
@@ -86,6 +90,10 @@ struct StartDone {
 enum StartOutcome {
     /// The run is new.
     Created,
+    /// The run is new and was cancelled at once: there was no room under a limit whose `whenFull` is `skip`.
+    Skipped,
+    /// The start was added to a run that collects those of its key.
+    Collected,
     /// The same start was carried out before, under the same idempotency key.
     Repeated,
     /// There is no run; `problem` says why.
@@ -96,7 +104,9 @@ impl From<StartedHow> for StartOutcome {
     fn from(how: StartedHow) -> StartOutcome {
         match how {
             StartedHow::Created => StartOutcome::Created,
-            StartedHow::Repeated => StartOutcome::Repeated,
+            StartedHow::Skipped => StartOutcome::Skipped,
+            StartedHow::Collected => StartOutcome::Collected,
+            StartedHow::Repeated { .. } => StartOutcome::Repeated,
         }
     }
 }
@@ -116,6 +126,8 @@ impl BatchDone {
         };
         match done.outcome {
             StartOutcome::Created => self.created += 1,
+            StartOutcome::Skipped => self.skipped += 1,
+            StartOutcome::Collected => self.collected += 1,
             StartOutcome::Repeated => self.repeated += 1,
             StartOutcome::Refused => self.refused += 1,
         }

@@ -168,6 +168,7 @@ pub(in crate::routes) fn waitpoint_of(reply: &Reply) -> Option<WaitpointId> {
         Reply::Waitpoint(id) | Reply::Repeated(id) => Some(*id),
         Reply::Done
         | Reply::Started(_)
+        | Reply::Collected(_)
         | Reply::Unchanged
         | Reply::Signalled { .. }
         | Reply::Leased { .. }

@@ -135,6 +135,7 @@ fn listened_for(wait: &Waitpoint) -> Option<String> {
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
         | ListensFor::Code(_)
-        | ListensFor::Capacity(_) => None,
+        | ListensFor::Capacity(_)
+        | ListensFor::Starts(_) => None,
     }
 }
