@@ -40,6 +40,8 @@ mod overload;
 mod running;
 #[path = "embedded/storm.rs"]
 mod storm;
+#[path = "embedded/ten_cases.rs"]
+mod ten_cases;
 #[path = "embedded/time.rs"]
 mod time;
 #[path = "embedded/trouble.rs"]
