@@ -218,6 +218,11 @@ pub(crate) enum Purpose {
 }
 
 impl Message {
+    /// Whether the message starts a run, and does not confirm a start by somebody else.
+    pub(crate) fn is_plain_start(&self) -> bool {
+        self.purpose() == Purpose::Start && !self.headers.is("upstash-workflow-trigger-by-sdk", "true")
+    }
+
     pub(crate) fn purpose(&self) -> Purpose {
         let headers = &self.headers;
         if headers.is("upstash-workflow-calltype", "toCallback") {

@@ -3,7 +3,7 @@
 use abide_core::command::{WaitFor, WaitSpec};
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
-use abide_engine::{Error, StartRun};
+use abide_engine::{Error, StartRun, StartedHow};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
@@ -39,23 +39,27 @@ impl Begun {
 }
 
 impl Gateway {
-    /// Starts a run that a message asks for.
-    pub(crate) async fn start(&self, message: &Message) -> Result<Begun, Problem> {
-        let id = message.headers.run_id().map_or_else(new_run_id, |id| Ok(id.to_owned()))?;
-        let by_sdk = message.headers.is("upstash-workflow-trigger-by-sdk", "true");
-        let started = Started {
-            workflow_run_id: id,
-            url: message.destination.clone(),
-            headers: message.headers.clone(),
-            body: message.body.clone(),
-            invoker: None,
-            unknown_sdk: false,
-            flow: None,
-        };
-        if by_sdk && let Some(begun) = self.confirm(&started.workflow_run_id).await? {
-            return Ok(begun);
+    /// Starts the runs that messages ask for.
+    pub(crate) async fn start_all(&self, messages: Vec<Message>) -> Result<Vec<Begun>, Problem> {
+        let mut all = Vec::new();
+        for Message { destination, headers, body } in messages {
+            let id = headers.run_id().map_or_else(new_run_id, |id| Ok(id.to_owned()))?;
+            let by_sdk = headers.is("upstash-workflow-trigger-by-sdk", "true");
+            if by_sdk && let Some(begun) = self.confirm(&id).await? {
+                // The SDK confirms one start at a time.
+                return Ok(vec![begun]);
+            }
+            all.push(Started {
+                workflow_run_id: id,
+                url: destination,
+                headers,
+                body,
+                invoker: None,
+                unknown_sdk: false,
+                flow: None,
+            });
         }
-        self.begin(started).await
+        self.begin_all(all).await
     }
 
     /// Starts a run for somebody who does not know which SDK serves the endpoint.
@@ -92,36 +96,54 @@ impl Gateway {
         self.version(WORKFLOW, throttle).await
     }
 
-    pub(crate) async fn begin(&self, mut started: Started) -> Result<Begun, Problem> {
-        let id = started.workflow_run_id.clone();
-        let version = self.throttled(&mut started).await?;
-        self.check(&started.url)?;
-        let found = match self.find(&id).await? {
-            Some(run) => Some(run),
-            None => {
-                let run_at = started.headers.due(self.engine.now());
-                let start = StartRun::new(WORKFLOW)
-                    .version(version)
-                    .input(serde_json::to_value(&started).expect("an input is JSON"))
-                    .tags(started.tags())
-                    .idempotency_key(Some(format!("upstash/{id}")))
-                    .compared_by(json!(id))
-                    .run_at(run_at);
-                match self.workspace().start(start).await {
-                    Ok(run) => {
-                        self.remember(&id, run).await;
-                        let run = self.workspace().run(run).get().await?;
-                        return Ok(Begun { run, workflow_run_id: id, deduplicated: false });
-                    }
-                    // Somebody has just started it otherwise.
-                    Err(Error::Refused(Refusal::KeyReused(_))) => self.find(&id).await?,
-                    Err(error) => return Err(error.into()),
-                }
+    pub(crate) async fn begin(&self, started: Started) -> Result<Begun, Problem> {
+        let begun = self.begin_all(vec![started]).await?.into_iter().next();
+        begun.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "try again"))
+    }
+
+    /// Starts runs, hundreds in one commit, or finds those that were started before under their ids. If one may not be
+    /// started, none is.
+    async fn begin_all(&self, all: Vec<Started>) -> Result<Vec<Begun>, Problem> {
+        let mut known = Vec::new();
+        let mut starts = Vec::new();
+        for mut started in all {
+            let version = self.throttled(&mut started).await?;
+            self.check(&started.url)?;
+            let found = self.find(&started.workflow_run_id).await?;
+            if found.is_none() {
+                starts.push(self.start_of(&started, version));
             }
-        };
-        let run = found.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "try again"))?;
-        let run = self.workspace().run(run).get().await?;
-        Ok(Begun { run, workflow_run_id: id, deduplicated: true })
+            known.push((started.workflow_run_id, found));
+        }
+        let mut begun = Vec::new();
+        let mut outcomes = self.workspace().start_many(starts).await.into_iter();
+        for (id, found) in known {
+            let outcome = if found.is_none() { outcomes.next() } else { None };
+            let (run, deduplicated) = match (found, outcome) {
+                (Some(run), _) => (Some(run), true),
+                (None, Some(Ok(started))) => (Some(started.run), started.how == StartedHow::Repeated),
+                // Somebody has just started it otherwise.
+                (None, Some(Err(Error::Refused(Refusal::KeyReused(_))))) => (self.find(&id).await?, true),
+                (None, Some(Err(error))) => return Err(error.into()),
+                (None, None) => (None, false),
+            };
+            let run = run.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "try again"))?;
+            self.remember(&id, run).await;
+            let run = self.workspace().run(run).get().await?;
+            begun.push(Begun { run, workflow_run_id: id, deduplicated });
+        }
+        Ok(begun)
+    }
+
+    fn start_of(&self, started: &Started, version: String) -> StartRun {
+        let id = &started.workflow_run_id;
+        StartRun::new(WORKFLOW)
+            .version(version)
+            .input(serde_json::to_value(started).expect("an input is JSON"))
+            .tags(started.tags())
+            .idempotency_key(Some(format!("upstash/{id}")))
+            .compared_by(json!(id))
+            .run_at(started.headers.due(self.engine.now()))
     }
 
     /// An address that may not be called is refused at once, with the setting that would allow it.

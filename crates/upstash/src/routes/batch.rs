@@ -10,6 +10,7 @@ use crate::delivery::CallRequest;
 use crate::log::{Log, Request, RequestKind, Step, Stored, entry_key, message_ids};
 use crate::message::{Body, Headers, Message, Purpose};
 use crate::record::Recording;
+use crate::start::Begun;
 
 /// How many messages a batch may have.
 const MESSAGES: usize = 1_000;
@@ -70,8 +71,13 @@ async fn submit(gateway: &Gateway, messages: Vec<Addressed>) -> Result<Vec<Value
     while let Some((message, queue)) = messages.next() {
         match message.purpose() {
             Purpose::Start => {
-                let message = gateway.sealer.seal_message(message)?;
-                answers.push(gateway.start(&message).await?.answer());
+                let is_plain = message.is_plain_start();
+                let mut together = vec![gateway.sealer.seal_message(message)?];
+                while let Some((next, _)) = messages.next_if(|(next, _)| is_plain && next.is_plain_start()) {
+                    together.push(gateway.sealer.seal_message(next)?);
+                }
+                let begun = gateway.start_all(together).await?;
+                answers.extend(begun.iter().map(Begun::answer));
             }
             Purpose::Plain => answers.push(gateway.publish(message, queue.as_deref()).await?),
             Purpose::Step | Purpose::Call => {

@@ -37,8 +37,10 @@ fn described(gateway: &Gateway, asked: &GuestRequest) -> Value {
     let named = asked.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let about_connection =
         ["connection", "transfer-encoding", "content-length", "host", "keep-alive", "upgrade", "te"];
+    // What a call is authorized by is nobody's to read in an event.
+    let credentials = ["authorization", "cookie", "proxy-authorization"];
     let mut headers = asked.headers.clone();
-    for name in about_connection {
+    for name in about_connection.into_iter().chain(credentials) {
         headers.remove(name);
     }
     let query = if asked.query.is_empty() { String::new() } else { format!("?{}", asked.query) };
