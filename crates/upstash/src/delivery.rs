@@ -10,6 +10,7 @@ use abide_core::time::Millis;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::Gateway;
@@ -257,10 +258,17 @@ pub(crate) fn delay(headers: &Headers, retried: u32) -> Millis {
         .unwrap_or_else(|| retry_delay::usual(retried))
 }
 
-/// How long an answer asks its caller to wait, in seconds, or in the SDK's words.
-pub(crate) fn retry_after(response: &Response) -> Option<Millis> {
-    let given = response.headers.get("retry-after")?.to_str().ok()?;
-    duration::parse(given)
+/// How long an answer asks its caller to wait: in seconds, in the SDK's words, or until a date.
+pub(crate) fn retry_after(response: &Response, now: Timestamp) -> Option<Millis> {
+    waits_for(response.headers.get("retry-after")?.to_str().ok()?, now)
+}
+
+fn waits_for(given: &str, now: Timestamp) -> Option<Millis> {
+    let until = || {
+        let date = jiff::fmt::rfc2822::parse(given).ok()?.timestamp();
+        Some(Millis(u64::try_from(date.as_millisecond() - now.as_millisecond()).unwrap_or(0)))
+    };
+    duration::parse(given).or_else(until)
 }
 
 pub(crate) fn method(headers: &Headers) -> Method {
@@ -288,5 +296,21 @@ pub(crate) struct CallRequest {
 impl CallRequest {
     pub(crate) fn of(asked: &Value) -> Option<CallRequest> {
         serde_json::from_value(asked.clone()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_how_long_to_wait_in_seconds_in_words_or_by_a_date() {
+        let now = "2026-01-01T00:00:00Z".parse().unwrap();
+        let wanted = [("3", Some(3_000)), ("2m", Some(120_000)), ("soon", None)];
+        let dates =
+            [("Thu, 01 Jan 2026 00:00:05 GMT", Some(5_000)), ("Wed, 31 Dec 2025 00:00:00 GMT", Some(0))];
+        for (given, ms) in wanted.into_iter().chain(dates) {
+            assert_eq!(waits_for(given, now), ms.map(Millis), "{given}");
+        }
     }
 }

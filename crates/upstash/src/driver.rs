@@ -15,6 +15,7 @@ use abide_core::time::Millis;
 use abide_engine::{Error, TaskResult};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -195,6 +196,7 @@ impl Driver {
             return Ok(());
         }
         let (retries, usual_delay) = delivery::retries(&log, &parcel, retried);
+        let now = self.gateway.engine.now();
         let verdict = match &parcel {
             Parcel::Call(step) => {
                 let is_last = retried >= retries;
@@ -206,9 +208,9 @@ impl Driver {
                     let told = delivery::told(&answer, retried, retries, true);
                     return self.record_one(format!("!called {step}"), told).await;
                 }
-                Verdict::Again(answer.as_ref().ok().and_then(delivery::retry_after))
+                Verdict::Again(answer.as_ref().ok().and_then(|answer| delivery::retry_after(answer, now)))
             }
-            Parcel::Step(_) | Parcel::Callback(_) => judged(&log, &parcel, &answer),
+            Parcel::Step(_) | Parcel::Callback(_) => judged(&log, &parcel, &answer, now),
         };
         match verdict {
             Verdict::Taken => self.taken(&log, parcel).await,
@@ -283,7 +285,12 @@ impl Driver {
     }
 }
 
-fn judged(log: &Log, parcel: &Parcel, answer: &Result<http::Response, http::Error>) -> Verdict {
+fn judged(
+    log: &Log,
+    parcel: &Parcel,
+    answer: &Result<http::Response, http::Error>,
+    now: Timestamp,
+) -> Verdict {
     match answer {
         Ok(response) if response.status.is_success() => {
             let is_first = *parcel == Parcel::Step(0);
@@ -298,7 +305,7 @@ fn judged(log: &Log, parcel: &Parcel, answer: &Result<http::Response, http::Erro
             Verdict::Taken
         }
         Ok(response) if response.headers.contains_key("upstash-nonretryable-error") => Verdict::Failed(None),
-        Ok(response) => Verdict::Again(delivery::retry_after(response)),
+        Ok(response) => Verdict::Again(delivery::retry_after(response, now)),
         // The app submits before it answers: what was cut off may have been done.
         Err(_) if log.is_done(parcel) => Verdict::Taken,
         Err(error) if error.is_passing() => Verdict::Again(None),

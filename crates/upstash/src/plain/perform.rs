@@ -141,7 +141,11 @@ async fn judge(
             let text: String = String::from_utf8_lossy(&response.body).chars().take(500).collect();
             let message = format!("{} answered {}: {text}", plain.url, response.status.as_u16());
             let is_final = response.headers.contains_key("upstash-nonretryable-error");
-            (Failure::new("UPSTASH_DELIVERY", message), delivery::retry_after(response), is_final)
+            (
+                Failure::new("UPSTASH_DELIVERY", message),
+                delivery::retry_after(response, gateway.engine.now()),
+                is_final,
+            )
         }
         Err(error) => (Failure::new(error.code(), error.to_string()), None, !error.is_passing()),
     };
