@@ -125,6 +125,7 @@ impl Run {
             pausing: false,
             held: BTreeSet::new(),
             rooms: Vec::new(),
+            call_rooms: Vec::new(),
             failure: None,
             last_output: None,
             spent: Spent::default(),
@@ -255,8 +256,8 @@ impl Run {
                 self.waitpoint_mut(*number)?.resume_at = Some(*resume_at);
                 Ok(())
             }
-            Change::CapacityTaken { at, rooms } => {
-                self.capacity_taken(*at, rooms);
+            Change::CapacityTaken { at, rooms, number } => {
+                self.capacity_taken(*at, rooms, *number);
                 Ok(())
             }
             Change::CapacityQueued { number, line } => self.capacity_queued(*number, *line),

@@ -65,7 +65,7 @@ pub use task_recorded::TaskRecorded;
 pub use task_started::{TaskStarted, check_worker};
 pub use task_suspended::{TaskSuspended, WaitSpec};
 pub use vote::Vote;
-pub use wait_for::WaitFor;
+pub use wait_for::{CallLimit, WaitFor};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

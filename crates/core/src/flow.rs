@@ -23,7 +23,9 @@ mod wait;
 pub(crate) use advance::not_taken;
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
 pub(crate) use begin::{NewChild, ParentWaits, child_depth, expression_failed, start_child_run};
-pub(crate) use capacity::{fail_after_pause, freed_by, grant, request_of_run, timed_out_in_pause};
+pub(crate) use capacity::{
+    fail_after_pause, freed_by, grant, has_limit, request_of_call, request_of_run, timed_out_in_pause,
+};
 pub(crate) use code::{code_to_wait_for, wait_for_code};
 pub(crate) use end::{cancel_run, skip_run};
 pub(crate) use finish::{Completion, Exit, complete, fail_attempt, fail_step, recall, result_state};

@@ -321,6 +321,9 @@ pub enum Change {
         /// The room that is held.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rooms: Vec<Room>,
+        /// The number of the waitpoint of the durable call that has it; `None`: the attempt, or the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u32>,
     },
     /// A wait for room stands in the line of another limit.
     CapacityQueued {

@@ -334,6 +334,9 @@ pub struct Snapshot {
     /// The room under limits that the run and its steps hold, by whose it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) rooms: Vec<HeldRooms>,
+    /// The room under limits that durable calls of handlers hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) call_rooms: Vec<CallRooms>,
     /// Why the run will fail as soon as it may.
     pub(crate) failure: Option<Failure>,
     /// The step whose output is the run's, if the definition names none.
@@ -413,6 +416,11 @@ impl Snapshot {
     pub fn held_rooms(&self) -> &[HeldRooms] {
         &self.rooms
     }
+
+    /// The room under limits that durable calls of handlers hold.
+    pub fn call_rooms(&self) -> &[CallRooms] {
+        &self.call_rooms
+    }
 }
 
 /// Room under limits that a run or one of its steps holds.
@@ -426,6 +434,18 @@ pub struct HeldRooms {
     pub rooms: Vec<Room>,
     /// Whether that is all that is needed to go on: room that is held for work only is given back while nothing is at work.
     pub is_complete: bool,
+}
+
+/// Room under limits that a durable call of a handler holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallRooms {
+    /// The address of the handler's step.
+    pub at: StepAddress,
+    /// The number of the waitpoint on which the call waited for it.
+    pub number: u32,
+    /// The room.
+    pub rooms: Vec<Room>,
 }
 
 /// A version that a run was moved from.

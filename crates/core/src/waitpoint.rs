@@ -108,7 +108,12 @@ impl Waitpoint {
 
     /// Whether the waitpoint is the engine's own, so that no journal holds it.
     pub(crate) fn is_beside_the_journal(&self) -> bool {
-        self.is_back_off() || matches!(self.kind, Kind::Code | Kind::Capacity)
+        self.is_back_off() || self.kind == Kind::Code || (self.kind == Kind::Capacity && !self.is_of_a_call())
+    }
+
+    /// Whether a durable call of a handler waits for room, and not the run or an attempt of a step.
+    pub(crate) fn is_of_a_call(&self) -> bool {
+        self.listens_for.capacity().is_some_and(|request| request.call.is_some())
     }
 
     /// The back-off of a durable call, of a waitpoint that is one: the handler is resumed when it ends, whatever
@@ -120,8 +125,9 @@ impl Waitpoint {
     /// The durable call of a handler that waits, or that is to be retried. `None` where the step itself waits, for a
     /// rate limit too, or the engine.
     pub fn call(&self) -> Option<&Arc<str>> {
-        match self.next_attempt() {
-            Some(next) => Some(&next.call),
+        let asking = self.listens_for.capacity().and_then(|request| request.call.as_ref());
+        match self.next_attempt().map(|next| &next.call).or(asking) {
+            Some(call) => Some(call),
             None if self.kind == Kind::Retry => None,
             None => self.at.and(Some(&self.name)).filter(|name| !name.starts_with('$')),
         }

@@ -6,6 +6,8 @@
 mod approvals;
 #[path = "embedded/budgets.rs"]
 mod budgets;
+#[path = "embedded/call_limits.rs"]
+mod call_limits;
 #[path = "embedded/debounce.rs"]
 mod debounce;
 #[path = "embedded/durability.rs"]

@@ -19,6 +19,7 @@ from . import (
     failure_scenarios,
     http_scenarios,
     key_scenarios,
+    limit_scenarios,
     operator_scenarios,
     process_scenarios,
     push_scenarios,
@@ -39,7 +40,8 @@ class Conformance(unittest.TestCase):
 
     def test_there_is_a_function_for_every_scenario_and_a_scenario_for_every_function(self) -> None:
         assert approval_scenarios and around_scenarios and branch_scenarios and child_scenarios
-        assert failure_scenarios and http_scenarios and key_scenarios and operator_scenarios and push_scenarios and replay_scenarios
+        assert failure_scenarios and http_scenarios and key_scenarios and limit_scenarios and operator_scenarios
+        assert push_scenarios and replay_scenarios
         names = [*scenarios.scenarios, *process_scenarios.scenarios]
         self.assertEqual(sorted(names), sorted(EXPECTED))
 

@@ -41,6 +41,10 @@ fn in_words(spec: &Spec) -> String {
             let body = wait.body.clone().unwrap_or_default().to_string();
             format!("http {} {} with {}", method.as_str().unwrap_or("GET"), wait.url, digest(&body))
         }
+        Spec::Wait(TaskWait::Capacity(wait)) => {
+            let key = wait.limit.key.as_ref().map(|key| format!(" {key}")).unwrap_or_default();
+            format!("room under {}{key}", wait.limit.name)
+        }
         Spec::Wait(TaskWait::Signal(wait)) => format!("signal {}", wait.signal_type),
         Spec::Wait(TaskWait::Approval(wait)) => {
             let approvers = wait.approvers.as_deref().unwrap_or_default();
@@ -77,6 +81,7 @@ fn kind(spec: &Spec) -> WaitpointKind {
         Spec::Wait(TaskWait::Approval(_)) => WaitpointKind::Approval,
         Spec::Wait(TaskWait::Child(_) | TaskWait::Http(_)) => WaitpointKind::Child,
         Spec::Wait(TaskWait::Retry(_)) => WaitpointKind::Retry,
+        Spec::Wait(TaskWait::Capacity(_)) => WaitpointKind::Capacity,
         Spec::Pause(_) => WaitpointKind::Pause,
     }
 }

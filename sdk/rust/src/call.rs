@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::failure::{Result, TaskError};
-use crate::wire::{CallRetry, TaskWaitRetry};
+use crate::wire::{CallLimit, CallRetry, LimitScope, TaskWaitCapacity, TaskWaitRetry};
 
 const ATTEMPTS: u32 = 3;
 
@@ -60,11 +60,70 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// A limit that a durable call asks for room under.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    limit: CallLimit,
+    timeout: Option<Duration>,
+}
+
+impl Limit {
+    /// A limit with room for so many at the same time. Steps and calls that name the same limit share it.
+    pub fn concurrency(name: impl Into<String>, concurrency: u32) -> Limit {
+        let mut limit = CallLimit::new(name);
+        limit.concurrency = Some(concurrency);
+        Limit { limit, timeout: None }
+    }
+
+    /// A limit under which so many may begin in a time.
+    pub fn rate(name: impl Into<String>, rate: u32, per: Duration) -> Limit {
+        let mut limit = CallLimit::new(name);
+        (limit.rate, limit.per_ms) = (Some(rate), Some(millis(per)));
+        Limit { limit, timeout: None }
+    }
+
+    /// Each key has room of its own; without it, all share one.
+    pub fn key(mut self, key: impl Into<String>) -> Limit {
+        self.limit.key = Some(key.into());
+        self
+    }
+
+    /// All runs of the workspace share the limit, and not only those of the workflow.
+    pub fn of_workspace(mut self) -> Limit {
+        self.limit.scope = Some(LimitScope::Workspace);
+        self
+    }
+
+    /// How many may begin at once after a quiet time; 1 if absent.
+    pub fn burst(mut self, burst: u32) -> Limit {
+        self.limit.burst = Some(burst);
+        self
+    }
+
+    /// How long room is waited for at most; then the call fails with `CAPACITY_TIMED_OUT`.
+    pub fn timeout(self, timeout: Duration) -> Limit {
+        Limit { timeout: Some(timeout), ..self }
+    }
+
+    /// The wait of a call for room.
+    pub(crate) fn wait(&self, call: &str) -> TaskWaitCapacity {
+        let mut wait = TaskWaitCapacity::new(room_name(call), call, self.limit.clone());
+        wait.timeout_ms = self.timeout.map(millis);
+        wait
+    }
+
+    pub(crate) fn is_late(&self, call: &str) -> TaskError {
+        let message = format!("there was no room under `{}` for `{call}` in time", self.limit.name);
+        TaskError { retryable: false, ..TaskError::own(message).code("CAPACITY_TIMED_OUT") }
+    }
+}
+
 /// How a call is made: see [`Context::run_with`](crate::Context::run_with).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunOptions {
     retry: Option<Retry>,
     timeout: Option<Duration>,
+    pub(crate) limit: Option<Limit>,
 }
 
 impl RunOptions {
@@ -81,6 +140,12 @@ impl RunOptions {
     /// How long one attempt may take.
     pub fn timeout(self, timeout: Duration) -> RunOptions {
         RunOptions { timeout: Some(timeout), ..self }
+    }
+
+    /// Room that the call needs: it is made when there is some, and gives it back with its result. Until then the handler is
+    /// suspended, and holds no worker.
+    pub fn limit(self, limit: Limit) -> RunOptions {
+        RunOptions { limit: Some(limit), ..self }
     }
 
     pub(crate) fn attempts(&self) -> u32 {
@@ -121,4 +186,9 @@ impl RunOptions {
 /// The name under which the back-off after an attempt is recorded.
 pub(crate) fn back_off_name(call: &str, attempt: u32) -> String {
     format!("{call}#retry-{attempt}")
+}
+
+/// The name under which the wait of a call for room is recorded.
+pub(crate) fn room_name(call: &str) -> String {
+    format!("{call}#room")
 }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
-use crate::call::RunOptions;
+use crate::call::{Limit, RunOptions};
 use crate::client::Client;
 use crate::execution::{Call, Execution};
 use crate::failure::{Result, TaskError};
@@ -193,6 +193,17 @@ impl Context {
         Fut: Future<Output = Result<T>> + Send,
     {
         self.execution.run_once(self, &name.into(), &options, work).await
+    }
+
+    /// Does several things, durable calls and waits among them, while it has room under a limit. The room is asked for before,
+    /// kept while the body waits, and given back when the body is done or has failed.
+    pub async fn with_limit<T>(
+        &self,
+        limit: Limit,
+        name: impl Into<String>,
+        body: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        self.execution.with_room(&limit, &name.into(), body).await
     }
 
     /// What other services may know a call of this handler by: the same at every attempt, every replay and every worker.

@@ -140,9 +140,9 @@ struct Waiting {
 impl Execution {
     pub(crate) fn new(task: Task, reports: Option<Reports>, grace: Duration) -> Execution {
         let entries = &task.journal;
-        // The back-off of a call is no call of its own.
-        let is_back_off =
-            |entry: &JournalEntry| entry.wait.as_ref().is_some_and(|wait| wait.kind == WaitpointKind::Retry);
+        // The back-off of a call, and its wait for room, are no calls of their own.
+        let is_part = |kind: WaitpointKind| matches!(kind, WaitpointKind::Retry | WaitpointKind::Capacity);
+        let is_back_off = |entry: &JournalEntry| entry.wait.as_ref().is_some_and(|wait| is_part(wait.kind));
         let calls = entries.iter().filter(|entry| !entry.name.starts_with(OWN) && !is_back_off(entry));
         let unasked = calls.map(|entry| entry.name.clone()).collect();
         let places = entries.iter().enumerate().map(|(place, entry)| (entry.name.clone(), place)).collect();
@@ -207,7 +207,8 @@ impl Execution {
     }
 
     pub(crate) fn open(&self, name: String, spec: Spec) -> Result<Arc<Opened>> {
-        let call = if matches!(spec, Spec::Wait(TaskWait::Retry(_))) { Call::BackOff } else { Call::Wait };
+        let is_part = matches!(spec, Spec::Wait(TaskWait::Retry(_) | TaskWait::Capacity(_)));
+        let call = if is_part { Call::BackOff } else { Call::Wait };
         let known = self.ask(&name, call)?.and_then(|entry| entry.wait);
         let given_up = Lane::gave_up(&name);
         let opened = Arc::new(Opened::new(name, known, given_up, spec));

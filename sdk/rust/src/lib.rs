@@ -69,7 +69,7 @@ mod workflow;
 
 pub use abide_sse::Event as ServerEvent;
 pub use branch::{Branch, Part, Waits};
-pub use call::{Retry, RunOptions};
+pub use call::{Limit, Retry, RunOptions};
 pub use check::{InvalidWorkflow, WorkflowProblem};
 pub use client::{Change, ChangedRun, Client, ClientBuilder, RunHandle, WorkflowRef};
 pub use context::{

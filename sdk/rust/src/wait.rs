@@ -216,7 +216,8 @@ impl<T, K: TimesOut> Wait<T, K> {
                 | TaskWait::Waitpoint(_)
                 | TaskWait::Child(_)
                 | TaskWait::Http(_)
-                | TaskWait::Retry(_),
+                | TaskWait::Retry(_)
+                | TaskWait::Capacity(_),
             )
             | Spec::Pause(_) => {}
         })

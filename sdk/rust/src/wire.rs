@@ -312,6 +312,36 @@ impl BulkSteering {
 
 setters!(BulkSteering { cursor [into String], dry_run [plain bool], limit [plain u32], output [into Json], payload [into Json], reason [into String], resume_at [plain Timestamp] });
 
+/// A limit that a durable call asks for room under: `concurrency`, `rate` with `per`, or both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallLimit {
+    /// How many may begin at once after a quiet time; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub burst: Option<u32>,
+    /// How many may have room at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub concurrency: Option<u32>,
+    /// Each key has room of its own; all share one if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub key: Option<String>,
+    /// What the limit is called. With `scope: workspace`, all that name it share it.
+    pub name: String,
+    /// `perMs` as text: `1m`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub per: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub per_ms: Option<u64>,
+    /// How many may begin in the time of `per`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub rate: Option<u32>,
+    /// `workflow` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub scope: Option<LimitScope>,
+}
+
+impl CallLimit {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> CallLimit {
+        CallLimit { name: name.into(), burst: None, concurrency: None, key: None, per: None, per_ms: None, rate: None, scope: None }
+    }
+}
+
+setters!(CallLimit { burst [plain u32], concurrency [plain u32], key [into String], per [length per_ms], rate [plain u32], scope [into LimitScope] });
+
 /// How often a call that the engine makes is tried, and after what time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1005,6 +1035,17 @@ pub struct LimitAsk {
     pub key: String,
     pub name: String,
 }
+
+/// Who shares a limit of the same name.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum LimitScope {
+    /// The versions of this workflow.
+    #[serde(rename = "workflow")] Workflow,
+    /// All workflows of the workspace that name it.
+    #[serde(rename = "workspace")] Workspace,
+}
+
+words!(LimitScope { Workflow "workflow", Workspace "workspace" });
 
 /// A resume URL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2669,6 +2710,29 @@ impl TaskWaitRetry {
 
 setters!(TaskWaitRetry { asked [into String], backoff_ms [plain u64], backoff_multiplier [plain f64], code [into String], max_backoff_ms [plain u64], retry_after [length retry_after_ms] });
 
+/// Room under a limit, for the durable call that is made then. It is given back with the record of the call's result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitCapacity {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
+    /// The durable call's name.
+    pub call: String,
+    pub limit: CallLimit,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl TaskWaitCapacity {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, call: impl Into<String>, limit: impl Into<CallLimit>) -> TaskWaitCapacity {
+        TaskWaitCapacity { name: name.into(), call: call.into(), limit: limit.into(), asked: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(TaskWaitCapacity { asked [into String], timeout [length timeout_ms] });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitApproval {
@@ -2767,6 +2831,7 @@ pub enum TaskWait {
     #[serde(rename = "webhook")] Webhook(TaskWaitWebhook),
     #[serde(rename = "waitpoint")] Waitpoint(TaskWaitWaitpoint),
     #[serde(rename = "retry")] Retry(TaskWaitRetry),
+    #[serde(rename = "capacity")] Capacity(TaskWaitCapacity),
     #[serde(rename = "approval")] Approval(TaskWaitApproval),
     #[serde(rename = "child")] Child(TaskWaitChild),
     #[serde(rename = "http")] Http(TaskWaitHttp),
@@ -2798,6 +2863,10 @@ impl From<TaskWaitWaitpoint> for TaskWait {
 
 impl From<TaskWaitRetry> for TaskWait {
     fn from(value: TaskWaitRetry) -> TaskWait { TaskWait::Retry(value) }
+}
+
+impl From<TaskWaitCapacity> for TaskWait {
+    fn from(value: TaskWaitCapacity) -> TaskWait { TaskWait::Capacity(value) }
 }
 
 impl From<TaskWaitApproval> for TaskWait {

@@ -22,6 +22,7 @@ const KINDS: Record<string, JournalWait["kind"]> = {
   http: "CHILD",
   pause: "PAUSE",
   retry: "RETRY",
+  capacity: "CAPACITY",
 };
 
 const IN_WORDS: Partial<Record<JournalWait["kind"], string>> = {
@@ -33,6 +34,7 @@ const IN_WORDS: Partial<Record<JournalWait["kind"], string>> = {
   CHILD: "a run",
   PAUSE: "a pause",
   RETRY: "a back-off",
+  CAPACITY: "room",
 };
 
 export function askedOf(spec: WaitSpec): string {
@@ -56,6 +58,10 @@ function inWords(spec: WaitSpec): string {
       const url = String(spec.url).replace(/[?#].*$/, "").replace(/\/\/[^/@]*@/, "//");
       const whole = { url: spec.url, body: spec.body ?? null } as Json;
       return `call of ${spec.method ?? "GET"} ${url} with ${digest(sorted(whole))}`;
+    }
+    case "capacity": {
+      const { name, key } = spec.limit as { name: string; key?: string };
+      return `room under ${name}${key === undefined ? "" : ` ${key}`}`;
     }
     case "signal":
       return `signal ${spec.signalType}`;

@@ -1,5 +1,5 @@
 /** How one durable call is made: its attempts, its time, and the key that other services know it by. */
-import { type Duration, milliseconds } from "./duration.js";
+import { type Duration, field, milliseconds } from "./duration.js";
 import { TaskError } from "./failure.js";
 import type { WaitSpec } from "./wait.js";
 
@@ -15,6 +15,25 @@ export interface CallRetry {
   maxBackoffMs?: number;
 }
 
+/** A limit that a durable call asks for room under: `concurrency`, `rate` with `per`, or both. */
+export interface Limit {
+  /** What it is called. Steps and calls that name the same limit share it. */
+  name: string;
+  /** Each key has room of its own; without it, all share one. */
+  key?: string;
+  /** Who shares it: the runs of this workflow, or all of the workspace; `workflow` if absent. */
+  scope?: "workflow" | "workspace";
+  /** How many may have room at the same time. */
+  concurrency?: number;
+  /** How many may begin in the time of `per`. */
+  rate?: number;
+  per?: Duration;
+  /** How many may begin at once after a quiet time; 1 if absent. */
+  burst?: number;
+  /** How long room is waited for at most; then the call fails with `CAPACITY_TIMED_OUT`. */
+  timeout?: Duration;
+}
+
 export interface RunOptions {
   /**
    * The attempts of this call alone: a policy, or just how many. Between two of them the handler is suspended, and holds no
@@ -23,6 +42,11 @@ export interface RunOptions {
   retry?: CallRetry | number;
   /** How long one attempt may take; no limit if absent. */
   timeout?: Duration;
+  /**
+   * Room that the call needs: it is made when there is some, and gives it back with its result. Until then the handler is
+   * suspended, and holds no worker.
+   */
+  limit?: Limit;
   /** What other services are to know the call by; derived from the run, the step and the call's name if absent. */
   idempotencyKey?: string;
 }
@@ -56,6 +80,15 @@ export function backOff(call: string, attempt: number, options: RunOptions, erro
   const after = error?.retryAfter;
   const later = after === undefined ? {} : typeof after === "number" ? { retryAfterMs: after } : { retryAfter: after };
   return { type: "retry", call, attempt, maxAttempts, ...policy, ...why, ...later };
+}
+
+/** The name under which the wait of a call for room is recorded. */
+export const roomName = (call: string): string => `${call}#room`;
+
+/** The wait of a call for room. */
+export function room(call: string, limit: Limit): WaitSpec {
+  const { per, timeout, ...rest } = limit;
+  return { type: "capacity", call, limit: { ...rest, ...field("per", per) }, ...field("timeout", timeout) };
 }
 
 /** Does the work, for no longer than it may take. */

@@ -4,13 +4,13 @@ import { format } from "node:util";
 
 import { askedOf } from "./asked.js";
 import { Branch, type Decided, type Member, gather, race } from "./branch.js";
-import type { DurableCall, RunOptions } from "./call.js";
+import type { DurableCall, Limit, RunOptions } from "./call.js";
 import { Client, type Given, RunHandle, type WorkflowRef } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import type { Execution } from "./execution.js";
 import { CallFailed, CodeChanged, WaitCancelled } from "./failure.js";
 import { type Jsonify, asJson } from "./json.js";
-import { runOnce } from "./run.js";
+import { runOnce, withRoom } from "./run.js";
 import type { SendOptions } from "./resources.js";
 import { currentScope, never } from "./scope.js";
 import { Wait, type WaitSpec } from "./wait.js";
@@ -114,6 +114,16 @@ export class Context<I = unknown> {
   run<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<Jsonify<T>> {
     const done = runOnce(this.execution, name, work, options) as Promise<Jsonify<T>>;
     // In a branch that nobody looks at any more, a failure must not end the process.
+    done.catch(() => {});
+    return done;
+  }
+
+  /**
+   * Does several things, durable calls and waits among them, while it has room under a limit. The room is asked for before,
+   * kept while the body waits, and given back when the body is done or has failed.
+   */
+  withLimit<T>(limit: Limit, name: string, body: () => T | PromiseLike<T>): Promise<T> {
+    const done = withRoom(this.execution, limit, name, body);
     done.catch(() => {});
     return done;
   }

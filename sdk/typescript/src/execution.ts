@@ -85,8 +85,8 @@ export class Execution {
     graceMs: number,
   ) {
     this.journal = new Map(task.journal.map((entry) => [entry.name, entry]));
-    // The back-off of a call is no call of its own.
-    const calls = task.journal.filter(({ name, wait }) => !name.startsWith(OWN) && wait?.kind !== "RETRY");
+    // The back-off of a call, and its wait for room, are no calls of their own.
+    const calls = task.journal.filter(({ name, wait }) => !name.startsWith(OWN) && wait?.kind !== "RETRY" && wait?.kind !== "CAPACITY");
     const names = calls.map(({ name }) => name);
     this.unasked = new Unasked(names, graceMs, (error) => this.break(error));
     this.runLog = new RunLog(reports, task.leaseToken);

@@ -1,6 +1,6 @@
 /** abide for TypeScript: a client, a worker, durable code in handlers, and workflows written in code. */
 export { Branch } from "./branch.js";
-export type { CallRetry, DurableCall, RunOptions } from "./call.js";
+export type { CallRetry, DurableCall, Limit, RunOptions } from "./call.js";
 export { InvalidWorkflow, type WorkflowProblem } from "./check.js";
 export * from "./client.js";
 export { Context, type First, type Log } from "./context.js";

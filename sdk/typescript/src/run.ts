@@ -1,7 +1,7 @@
 /** `ctx.run`: the attempts of one durable call, until its result is recorded. */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { type DurableCall, type RunOptions, attemptsOf, backOff, backOffName, within } from "./call.js";
+import { type DurableCall, type Limit, type RunOptions, attemptsOf, backOff, backOffName, room, roomName, within } from "./call.js";
 import { type Remembered, messageOf, termsOf } from "./described.js";
 import type { Execution } from "./execution.js";
 import { Cancelled, RunFailed, Suspended, TaskError } from "./failure.js";
@@ -27,6 +27,7 @@ export async function runOnce<T>(
   if (entry) return entry.result as T;
   let attempt = 1;
   for (; execution.isRecorded(backOffName(name, attempt)); attempt += 1) await backingOff(execution, name, attempt, options);
+  if (options.limit) await waitForRoom(execution, name, options.limit);
   const done = await execution.act(name, () => attemptOnce(execution, name, attempt, work, options));
   if ("value" in done) return done.value;
   await backingOff(execution, name, attempt, options, done.again);
@@ -66,6 +67,31 @@ async function attemptOnce<T>(
 async function backingOff(execution: Execution, name: string, attempt: number, options: RunOptions, error?: TaskError): Promise<void> {
   const nothing = () => undefined;
   await new Wait(execution, backOffName(name, attempt), backOff(name, attempt, options, error), nothing, nothing);
+}
+
+/** Waits until there is room for a call. A handler that only waits for that is suspended. */
+async function waitForRoom(execution: Execution, name: string, limit: Limit): Promise<void> {
+  const late = (): never => {
+    throw new TaskError(`there was no room under \`${limit.name}\` for \`${name}\` in time`, { code: "CAPACITY_TIMED_OUT", retryable: false });
+  };
+  await new Wait(execution, roomName(name), room(name, limit), () => undefined, late);
+}
+
+/** Does several things while it has room, which is given back when they are done or have failed. */
+export async function withRoom<T>(execution: Execution, limit: Limit, name: string, body: () => T | PromiseLike<T>): Promise<T> {
+  const isOver = execution.ask(name, "run") !== undefined || execution.rememberedFailure(name) !== undefined;
+  if (!isOver) await waitForRoom(execution, name, limit);
+  let value: T;
+  try {
+    value = await body();
+  } catch (error) {
+    if (!isOver && !(error instanceof Suspended) && !(error instanceof Cancelled) && !execution.isFatal(error)) {
+      noteFailure(execution, name, error, false);
+    }
+    throw error;
+  }
+  if (!isOver) await execution.act(name, () => execution.record({ entries: [{ name, result: null }] }));
+  return value;
 }
 
 function noteFailure(execution: Execution, name: string, error: unknown, hasPolicy: boolean): RunFailed {

@@ -21,6 +21,7 @@ export interface WaitSpec {
   body?: unknown;
   approvers?: unknown;
   quorum?: unknown;
+  limit?: unknown;
   [field: string]: unknown;
 }
 
@@ -38,7 +39,7 @@ export class Wait<T, N extends string = string> implements PromiseLike<T> {
     private readonly read: (payload: Json) => T,
     private readonly timedOut: () => T,
   ) {
-    this.known = execution.ask(name, spec.type === "retry" ? "backOff" : "wait", spec)?.wait ?? undefined;
+    this.known = execution.ask(name, spec.type === "retry" || spec.type === "capacity" ? "backOff" : "wait", spec)?.wait ?? undefined;
     if (this.scope?.isLost) execution.forget(this as Wait<unknown>);
     else execution.add(this);
   }

@@ -219,6 +219,25 @@ export interface BulkSteering {
   resumeAt?: string | null;
 }
 
+/** A limit that a durable call asks for room under: `concurrency`, `rate` with `per`, or both. */
+export interface CallLimit {
+  /** How many may begin at once after a quiet time; 1 if absent. */
+  burst?: number | null;
+  /** How many may have room at the same time. */
+  concurrency?: number | null;
+  /** Each key has room of its own; all share one if absent. */
+  key?: string | null;
+  /** What the limit is called. With `scope: workspace`, all that name it share it. */
+  name: string;
+  /** `perMs` as text: `1m`. */
+  per?: string | null;
+  perMs?: number | null;
+  /** How many may begin in the time of `per`. */
+  rate?: number | null;
+  /** `workflow` if absent. */
+  scope?: LimitScope | null;
+}
+
 /** How often a call that the engine makes is tried, and after what time. */
 export interface CallRetry {
   /** The longest time before the second attempt; 1000 if absent. */
@@ -647,6 +666,9 @@ export interface LimitAsk {
   key: string;
   name: string;
 }
+
+/** Who shares a limit of the same name. */
+export type LimitScope = "workflow" | "workspace";
 
 /** A resume URL. */
 export interface Link {
@@ -1646,6 +1668,16 @@ export type TaskWait = {
   /** Try again after this time, instead of the back-off. */
   retryAfterMs?: number | null;
   type: "retry";
+} | {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
+  /** The durable call's name. */
+  call: string;
+  limit: CallLimit;
+  name: string;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "capacity";
 } | {
   /** Anyone with the scope `approve` if absent. */
   approvers?: string[];

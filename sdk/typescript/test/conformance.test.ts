@@ -9,6 +9,7 @@ import { scenarios as ofBranches } from "./branch-scenarios.js";
 import { scenarios as ofChildren } from "./child-scenarios.js";
 import { scenarios as ofFailures } from "./failure-scenarios.js";
 import { scenarios as ofHttp } from "./http-scenarios.js";
+import { scenarios as ofLimits } from "./limit-scenarios.js";
 import { scenarios as ofKeys } from "./key-scenarios.js";
 import { scenarios as ofMiddleware } from "./middleware-scenarios.js";
 import { scenarios as ofOperators } from "./operator-scenarios.js";
@@ -17,7 +18,7 @@ import { scenarios as ofPush } from "./push-scenarios.js";
 import { scenarios as ofReplays } from "./replay-scenarios.js";
 import { scenarios as ofWaits } from "./scenarios.js";
 
-const scenarios = { ...ofWaits, ...ofFailures, ...ofChildren, ...ofApprovals, ...ofBranches, ...ofMiddleware, ...ofReplays, ...ofPush, ...ofHttp, ...ofKeys, ...ofOperators };
+const scenarios = { ...ofWaits, ...ofFailures, ...ofChildren, ...ofApprovals, ...ofBranches, ...ofMiddleware, ...ofReplays, ...ofPush, ...ofHttp, ...ofKeys, ...ofLimits, ...ofOperators };
 
 const text = readFileSync(new URL("../../../conformance/scenarios.md", import.meta.url), "utf8");
 const expected = new Map(

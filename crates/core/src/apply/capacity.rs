@@ -1,11 +1,16 @@
 //! What happens to the room that a run and its steps hold under limits.
 
+use std::sync::Arc;
+
 use crate::apply::BadHistory;
 use crate::definition::Holds;
 use crate::history::Change;
 use crate::id::StepAddress;
-use crate::run::{HeldRooms, Run};
-use crate::waitpoint::{Kind, ListensFor};
+use crate::run::{CallRooms, HeldRooms, Run};
+use crate::waitpoint::{Kind, ListensFor, Waitpoint};
+
+/// What the name of a journal entry begins with that says how a durable call failed.
+const FAILED: char = '!';
 
 /// How much of the room that a run and its steps hold a change frees.
 #[derive(Clone, Copy)]
@@ -19,7 +24,15 @@ enum Frees {
 }
 
 impl Run {
-    pub(super) fn capacity_taken(&mut self, at: Option<StepAddress>, rooms: &[crate::capacity::Room]) {
+    pub(super) fn capacity_taken(
+        &mut self,
+        at: Option<StepAddress>,
+        rooms: &[crate::capacity::Room],
+        number: Option<u32>,
+    ) {
+        if let Some((at, number)) = at.zip(number) {
+            return self.snapshot.call_rooms.push(CallRooms { at, number, rooms: rooms.to_vec() });
+        }
         match self.snapshot.rooms.iter_mut().find(|held| held.at == at) {
             Some(held) => {
                 held.rooms.extend_from_slice(rooms);
@@ -65,6 +78,9 @@ impl Run {
     }
 
     pub(super) fn free_rooms(&mut self, change: &Change) {
+        if !self.call_rooms.is_empty() {
+            self.free_calls(change);
+        }
         for freed in self.freed_by(change) {
             let Some(held) = self.snapshot.rooms.iter_mut().find(|held| held.at == freed.at) else {
                 continue;
@@ -75,6 +91,46 @@ impl Run {
             if freed.is_complete {
                 self.snapshot.rooms.retain(|held| held.at != freed.at);
             }
+        }
+    }
+
+    /// The room of durable calls that a change frees.
+    pub(crate) fn calls_freed_by(&self, change: &Change) -> impl Iterator<Item = &CallRooms> {
+        self.call_rooms.iter().filter(|held| self.frees_call(held, change))
+    }
+
+    fn frees_call(&self, held: &CallRooms, change: &Change) -> bool {
+        let call = || self.waitpoint(held.number)?.call();
+        if let Change::JournalRecorded { at, entries } = change {
+            let is_end = |name: &str, call: &str| name.strip_prefix(FAILED).unwrap_or(name) == call;
+            return *at == held.at
+                && call().is_some_and(|call| entries.iter().any(|entry| is_end(&entry.name, call)));
+        }
+        if let Change::StepWaiting { at, opens, .. } = change {
+            // It is made again later, and asks again.
+            let mut retried = opens.iter().filter_map(Waitpoint::next_attempt);
+            return *at == held.at && retried.any(|next| Some(&next.call) == call());
+        }
+        match self.frees(change) {
+            Frees::All => true,
+            Frees::AllOf(at) => at == held.at,
+            Frees::WorkOf(at) => at == held.at && matches!(change, Change::StepRetrying { .. }),
+            Frees::Nothing | Frees::WorkOfRun => false,
+        }
+    }
+
+    /// Takes the room of durable calls back. What the handler waited for is no longer in its journal: if it comes to the call
+    /// again, it asks again.
+    fn free_calls(&mut self, change: &Change) {
+        let freed: Vec<(StepAddress, u32)> =
+            self.calls_freed_by(change).map(|held| (held.at, held.number)).collect();
+        for (at, number) in freed {
+            let name = self.waitpoint(number).map(|wait| Arc::clone(&wait.name));
+            if let (Some(name), Ok(step)) = (name, self.step_mut(at)) {
+                step.waits.remove(&name);
+                step.task.iter_mut().for_each(|task| task.forget(&name));
+            }
+            self.snapshot.call_rooms.retain(|held| held.number != number);
         }
     }
 
@@ -135,7 +191,8 @@ impl Run {
     /// for it, gives back none of its own: everybody takes the run's before the step's, and nobody waits for each other.
     /// And code that comes is taken up at once.
     fn keeps_its_room(&self) -> bool {
-        self.rooms.iter().any(|held| held.at.is_some() && !held.rooms.is_empty())
+        !self.call_rooms.is_empty()
+            || self.rooms.iter().any(|held| held.at.is_some() && !held.rooms.is_empty())
             || self
                 .open_waitpoints()
                 .any(|wait| wait.kind == Kind::Code || (wait.kind == Kind::Capacity && wait.at.is_some()))

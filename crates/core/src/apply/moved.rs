@@ -52,6 +52,7 @@ impl Run {
             takings.sort_by_key(|taking| taking.at);
         });
         snapshot.rooms.iter_mut().flat_map(|held| &mut held.at).for_each(&mut re_place);
+        snapshot.call_rooms.iter_mut().for_each(|held| re_place(&mut held.at));
         if is_gone {
             return Err(BadHistory::Unknown("a step that the version it is moved to does not have"));
         }

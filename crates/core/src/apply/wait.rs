@@ -39,7 +39,8 @@ impl Run {
             }
             if !waitpoint.is_beside_the_journal() {
                 task.record(&waitpoint.name, Journalled::Wait(waitpoint.number), waitpoint.created_at);
-                if waitpoint.kind != Kind::Retry {
+                // Neither a back-off nor a wait for room is progress: a call that always fails would be made for ever.
+                if !matches!(waitpoint.kind, Kind::Retry | Kind::Capacity) {
                     self.renew_attempts(at)?;
                 }
             }

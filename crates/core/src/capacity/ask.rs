@@ -77,6 +77,9 @@ pub struct CapacityRequest {
     /// The priority, 0 to 9.
     #[serde(default)]
     pub priority: u8,
+    /// The durable call of a handler that asks; `None`: the run, or an attempt of one of its steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Arc<str>>,
 }
 
 impl CapacityRequest {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::command::task_suspended::{WaitSpec, check_asked};
 use crate::command::wait_for::WaitFor;
 use crate::definition::HTTP_CALL;
-use crate::effect::ChildInput;
+use crate::effect::{CapacityEffect, ChildInput, RoundEffect};
 use crate::flow::{self, NewChild, NewWait, ParentWaits, new_waitpoint};
 use crate::history::JournalResult;
 use crate::id::{RunId, StepAddress};
 use crate::refusal::Refusal;
 use crate::turn::Turn;
-use crate::waitpoint::{ListensFor, Waitpoint};
+use crate::waitpoint::{Kind, ListensFor, Waitpoint};
 
 /// Waits that durable code asks for. Nothing of them is recorded yet.
 pub(super) struct AskedWaits {
@@ -81,6 +81,9 @@ impl AskedWaits {
             })
             .collect();
         for wait in &opens {
+            if wait.kind == Kind::Capacity {
+                turn.in_round(RoundEffect::Capacity(CapacityEffect::Ask { number: wait.number }));
+            }
             if let ListensFor::Child { run_id } = &wait.listens_for
                 && let Some((child, detached)) = children.remove(run_id)
             {
@@ -127,6 +130,7 @@ fn child_of(wait: &WaitFor) -> Option<(NewChild, bool)> {
         | WaitFor::Created
         | WaitFor::RateLimit { .. }
         | WaitFor::Retry { .. }
+        | WaitFor::Capacity { .. }
         | WaitFor::Approval { .. } => None,
     }
 }

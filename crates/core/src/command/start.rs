@@ -125,7 +125,7 @@ pub fn start_with(
     let mut turn = Turn::new(&mut run, context);
     turn.note_creation(record);
     if let Some(rooms) = rooms {
-        turn.emit(Change::CapacityTaken { at: None, rooms })?;
+        turn.emit(Change::CapacityTaken { at: None, rooms, number: None })?;
     }
     flow::open_guards(&mut turn)?;
     let begins_at = collecting.as_ref().map(|collecting| collecting.begins_at(context.now)).or(run_at);

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::capacity::Policy;
 use crate::command::Reply;
 use crate::command::http_call::check_call;
-use crate::command::wait_for::WaitFor;
+use crate::command::wait_for::{CallLimit, WaitFor};
 use crate::expression::Expression;
 use crate::flow::{self, NewWait, await_waits};
 use crate::history::{JournalResult, WakeOn};
@@ -92,6 +93,7 @@ impl WaitFor {
             WaitFor::Call { .. } | WaitFor::Created => Kind::Webhook,
             WaitFor::RateLimit { .. } | WaitFor::Retry { .. } => Kind::Retry,
             WaitFor::Child { .. } | WaitFor::Http(_) => Kind::Child,
+            WaitFor::Capacity { .. } => Kind::Capacity,
             WaitFor::Approval { .. } => Kind::Approval,
         }
     }
@@ -175,6 +177,12 @@ impl WaitFor {
                 let run_id = fresh.ok_or_else(|| malformed("/waits/url", "a call is made by a run"))?;
                 Ok(new(Kind::Child, None, ListensFor::Child { run_id }))
             }
+            WaitFor::Capacity { call, limit, timeout } => {
+                check_name("/waits/call", &call)?;
+                check_limit(turn, at, &limit)?;
+                let request = flow::request_of_call(turn.run, &limit, &call, turn.now);
+                Ok(new(Kind::Capacity, due(timeout)?, ListensFor::Capacity(Box::new(request))))
+            }
             WaitFor::Approval { prompt, content, content_schema, approvers, quorum, timeout } => {
                 within("the content's size in bytes", content.bytes(), limits::PAYLOAD_BYTES)?;
                 let schema_bytes = content_schema.as_ref().map_or(0, Json::bytes);
@@ -243,6 +251,26 @@ fn check_name(pointer: &'static str, name: &str) -> Result<(), Refusal> {
     } else {
         Err(malformed(pointer, format!("must have 1 to {} characters", limits::NAME_CHARS)))
     }
+}
+
+fn check_limit(turn: &Turn<'_>, at: StepAddress, limit: &CallLimit) -> Result<(), Refusal> {
+    let Policy { concurrency, rate } = limit.policy;
+    if !(1..=limits::STEP_NAME_CHARS).contains(&limit.name.chars().count()) || limit.name.starts_with('$') {
+        return Err(malformed("/waits/limit/name", "a limit has a name of 1 to 100 characters without `$`"));
+    }
+    if concurrency.is_none() && rate.is_none() {
+        return Err(malformed("/waits/limit", "it is not said how many may have room"));
+    }
+    if concurrency == Some(0)
+        || rate.is_some_and(|rate| rate.count == 0 || rate.burst == 0 || rate.per.0 == 0)
+    {
+        return Err(malformed("/waits/limit", "there would never be room"));
+    }
+    if flow::has_limit(turn.run, at, &limit.name) {
+        let message = "the run or its step has room under this limit: the call would wait for itself";
+        return Err(malformed("/waits/limit/name", message));
+    }
+    Ok(())
 }
 
 fn to_usize(number: u32) -> usize {

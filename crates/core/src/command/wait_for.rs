@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::definition::HttpCall;
+use crate::capacity::Policy;
+use crate::definition::{HttpCall, LimitScope};
 use crate::history::Failure;
 use crate::json::Json;
 use crate::retry::RetryPolicy;
@@ -91,6 +92,15 @@ pub enum WaitFor {
         /// Why the attempt failed.
         error: Failure,
     },
+    /// Room under a limit, for a durable call that is made when there is some.
+    Capacity {
+        /// The name of the durable call.
+        call: Arc<str>,
+        /// The limit.
+        limit: CallLimit,
+        /// How long the wait lasts at most; `None`: no deadline.
+        timeout: Option<Millis>,
+    },
     /// A decision of people.
     Approval {
         /// The question, for people.
@@ -106,4 +116,18 @@ pub enum WaitFor {
         /// How long the wait lasts at most; `None`: no deadline.
         timeout: Option<Millis>,
     },
+}
+
+/// A limit that a durable call asks for room under.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallLimit {
+    /// The name of the limit.
+    pub name: Arc<str>,
+    /// The key; empty where all share the room.
+    pub key: Arc<str>,
+    /// Who shares the limit.
+    pub scope: LimitScope,
+    /// How much room there is.
+    pub policy: Policy,
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::capacity::{Ask, CapacityRequest, Policy, Rank, Room};
-use crate::definition::{Limit, LimitScope, OnTimeout};
+use crate::command::CallLimit;
+use crate::definition::{Holds, Limit, LimitScope, OnTimeout, WhenFull};
 use crate::effect::{CapacityEffect, RoundEffect};
 use crate::expression::{EvaluationError, Template};
 use crate::flow::begin::{dispatch, expression_failed};
@@ -33,7 +34,8 @@ pub(crate) fn freed_by(run: &Run, change: &Change) -> Vec<(Option<StepAddress>, 
     let collecting = ended.and_then(|number| run.waitpoint(number)?.listens_for.starts());
     let freed = run.freed_by(change).into_iter().filter(|freed| !freed.rooms.is_empty());
     let freed = freed.map(|freed| (freed.at, freed.rooms));
-    freed.chain(collecting.map(|it| (None, vec![it.room()]))).collect()
+    let calls = run.calls_freed_by(change).map(|held| (Some(held.at), held.rooms.clone()));
+    freed.chain(calls).chain(collecting.map(|it| (None, vec![it.room()]))).collect()
 }
 
 /// Whether a step may not be handed out before it gets room under its limits.
@@ -85,14 +87,58 @@ fn request(run: &Run, at: Option<StepAddress>, now: Timestamp) -> Result<Capacit
             });
         }
     }
-    let priority = match &run.definition.priority {
-        Some(priority) => {
-            let given = priority.render(&RunScope { run, at: StepAddress::step(0) })?;
-            priority_of(&given)
-        }
-        None => 0,
+    let priority = priority(run)?;
+    Ok(CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call: None })
+}
+
+fn priority(run: &Run) -> Result<u8, EvaluationError> {
+    let Some(priority) = &run.definition.priority else { return Ok(0) };
+    let given = priority.render(&RunScope { run, at: StepAddress::step(0) })?;
+    Ok(priority_of(&given))
+}
+
+/// What a durable call asks for before it is made.
+pub(crate) fn request_of_call(
+    run: &Run,
+    limit: &CallLimit,
+    call: &Arc<str>,
+    now: Timestamp,
+) -> CapacityRequest {
+    let workflow = match limit.scope {
+        LimitScope::Workflow => Some(Arc::clone(&run.definition_ref.name)),
+        LimitScope::Workspace => None,
     };
-    Ok(CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority })
+    let key: Arc<str> = limit.key.chars().take(limits::LIMIT_KEY_CHARS).collect::<String>().into();
+    let ask = Ask {
+        limit: LimitId::of(run.workspace, workflow.as_deref(), &limit.name, &key),
+        workflow,
+        name: Arc::clone(&limit.name),
+        key,
+        policy: limit.policy,
+        slot: limit.policy.concurrency.is_some(),
+        token: limit.policy.rate.is_some(),
+        holds: Holds::Run,
+        when_full: WhenFull::Queue,
+    };
+    // What the run says of its priority was rendered when it began; what cannot be is none.
+    let priority = priority(run).unwrap_or(0);
+    let (asks, call) = (vec![ask], Some(Arc::clone(call)));
+    CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call }
+}
+
+/// A durable call whose wait for room somebody has ended takes the room, whether there is any or not.
+pub(crate) fn seize_for_call(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
+    if turn.run.call_rooms.iter().any(|held| held.number == number) {
+        return Ok(());
+    }
+    let (_, rooms) = asked_rooms(turn.run, number);
+    turn.in_round(RoundEffect::Capacity(CapacityEffect::Seize { number }));
+    turn.emit(Change::CapacityTaken { at: Some(at), rooms, number: Some(number) })
+}
+
+/// Whether the run, or this step, has limits of this name: a call of its handler would wait for itself.
+pub(crate) fn has_limit(run: &Run, at: StepAddress, name: &str) -> bool {
+    run.definition.limits.iter().chain(step_limits(run, at)).any(|limit| &*limit.name == name)
 }
 
 fn rendered(template: &Template, scope: &RunScope<'_>) -> Result<String, EvaluationError> {
@@ -143,7 +189,7 @@ pub(crate) fn step_waits_for_room(turn: &mut Turn<'_>, at: StepAddress) -> Resul
         Err(error) => return fail_step(turn, at, expression_failed(&error)),
     };
     if request.asks.is_empty() {
-        turn.emit(Change::CapacityTaken { at: Some(at), rooms: Vec::new() })?;
+        turn.emit(Change::CapacityTaken { at: Some(at), rooms: Vec::new(), number: None })?;
         return dispatch(turn, at);
     }
     let (resume_at, _) = deadline(step_limits(turn.run, at), turn.now);
@@ -159,7 +205,8 @@ pub(crate) fn step_waits_for_room(turn: &mut Turn<'_>, at: StepAddress) -> Resul
 pub(crate) fn grant(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     let (at, rooms) = asked_rooms(turn.run, number);
     if let Some(at) = at {
-        turn.emit(Change::CapacityTaken { at: Some(at), rooms })?;
+        let number_of_call = turn.run.waitpoint(number).filter(|wait| wait.is_of_a_call()).map(|_| number);
+        turn.emit(Change::CapacityTaken { at: Some(at), rooms, number: number_of_call })?;
         return super::wait::resolve_silently(turn, number);
     }
     turn.emit(Change::WaitResolved { number, status: WaitStatus::Completed, payload: None, signal: None })?;
@@ -169,7 +216,7 @@ pub(crate) fn grant(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
 /// Goes on with a run that has room, or begins it.
 pub(crate) fn room_given(turn: &mut Turn<'_>, rooms: Vec<Room>) -> Result<(), Refusal> {
     let held = if turn.run.pausing { Default::default() } else { turn.run.held.clone() };
-    turn.emit(Change::CapacityTaken { at: None, rooms })?;
+    turn.emit(Change::CapacityTaken { at: None, rooms, number: None })?;
     if turn.run.status == RunStatus::Pending {
         return start_run(turn);
     }
@@ -225,7 +272,7 @@ pub(crate) fn step_wait_over(
             if step_lacks_room(turn.run, at) {
                 let (_, rooms) = asked_rooms(turn.run, number);
                 turn.in_round(RoundEffect::Capacity(CapacityEffect::Seize { number }));
-                turn.emit(Change::CapacityTaken { at: Some(at), rooms })?;
+                turn.emit(Change::CapacityTaken { at: Some(at), rooms, number: None })?;
             }
             resume(turn, at)
         }

@@ -250,6 +250,10 @@ fn go_on(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
         (Some(at), WaitStatus::Completed) if waitpoint.is_aside() => {
             approval::remind_or_escalate(turn, at, number)
         }
+        (Some(at), WaitStatus::Completed) if waitpoint.is_of_a_call() => {
+            capacity::seize_for_call(turn, at, number)?;
+            go_on_if_over(turn, at)
+        }
         (Some(at), _) => go_on_if_over(turn, at),
         (None, _) if waitpoint.is_guard() => guard_over(turn, number),
         (None, status) if waitpoint.kind == Kind::Capacity => capacity::run_wait_over(turn, number, status),
@@ -291,7 +295,7 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), 
     if let Some(mismatch) = unfit {
         let failure = mismatch.failure();
         fail_step(turn, at, failure)
-    } else if kind == Kind::Capacity {
+    } else if kind == Kind::Capacity && !waitpoint.is_of_a_call() {
         capacity::step_wait_over(turn, at, number, status)
     } else if kind == Kind::Retry && status == WaitStatus::Cancelled && waitpoint.next_attempt().is_none() {
         let given_up = turn.run.step(at).and_then(|step| step.error.clone());

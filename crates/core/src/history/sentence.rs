@@ -121,8 +121,10 @@ impl Teller<'_, '_> {
             Change::WaitResolved { number, status, payload, signal } => {
                 self.ended(*number, *status, payload.as_ref(), signal.is_some())
             }
-            Change::CapacityTaken { at, rooms } => {
-                let whose = at.map_or_else(|| "the run".to_owned(), |at| self.step(at).to_string());
+            Change::CapacityTaken { at, rooms, number } => {
+                let of_call = number.and_then(|number| (self.waits)(number)?.call());
+                let of_step = |at: StepAddress| self.call(at, of_call.map(|call| &**call)).to_string();
+                let whose = at.map_or_else(|| "the run".to_owned(), of_step);
                 match rooms.len() {
                     0 => format!("{whose} may begin by its rate"),
                     1 => format!("{whose} has room under its limit"),

@@ -146,6 +146,9 @@ pub(super) fn check_kept(state: &State) -> Check {
     for room in state.runs.values().flat_map(|row| row.run.held_rooms()).flat_map(|held| &held.rooms) {
         *held.entry(room.limit).or_default() += 1;
     }
+    for room in state.runs.values().flat_map(|row| row.run.call_rooms()).flat_map(|held| &held.rooms) {
+        *held.entry(room.limit).or_default() += 1;
+    }
     let collecting = state.runs.values().flat_map(|row| row.run.open_waitpoints());
     for starts in collecting.filter_map(|wait| wait.listens_for.starts()) {
         *held.entry(starts.limit).or_default() += 1;

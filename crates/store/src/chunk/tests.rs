@@ -300,6 +300,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
         Change::CapacityTaken {
             at: (random.below(2) == 0).then_some(at),
             rooms: vec![Room { limit: LimitId(random.draw_u128()), holds: Holds::Run }],
+            number: (random.below(2) == 0).then_some(1),
         },
         Change::CapacityQueued { number: 1, line: 2 },
         Change::StartCollected { number: 1, input: payload(random), resume_at: instant(random) },
@@ -373,6 +374,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
                 when_full: WhenFull::Replace,
             }],
             line: 0,
+            call: random.below(2).eq(&0).then(|| text(random).into()),
             rank: Rank(12),
             priority: 3,
         })),

@@ -1,7 +1,7 @@
 """abide for Python: a client, a worker, durable code in handlers, and workflows written in code."""
 
 from .branch import Branch
-from .call import DurableCall, Retry
+from .call import DurableCall, Limit, Retry
 from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
 from .context import Approval, Call, Context, First, HttpResponse, RequestedApproval, Waitpoint
@@ -62,6 +62,7 @@ __all__ = [
     "Invalid",
     "InvalidWorkflow",
     "Json",
+    "Limit",
     "Middleware",
     "MiddlewareCall",
     "Misused",

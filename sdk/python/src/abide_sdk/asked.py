@@ -26,6 +26,7 @@ KINDS = {
     "http": "CHILD",
     "pause": "PAUSE",
     "retry": "RETRY",
+    "capacity": "CAPACITY",
 }
 
 IN_WORDS = {
@@ -37,6 +38,7 @@ IN_WORDS = {
     "CHILD": "a run",
     "PAUSE": "a pause",
     "RETRY": "a back-off",
+    "CAPACITY": "room",
 }
 
 
@@ -58,6 +60,9 @@ def _in_words(spec: dict[str, Any]) -> str:
     if kind == "http":
         body = f" with {_digest(_text(spec['body']))}" if spec.get("body") is not None else ""
         return f"call of {spec.get('method') or 'GET'} {spec['url']}{body}"
+    if kind == "capacity":
+        key = spec["limit"].get("key")
+        return f"room under {spec['limit']['name']}" + ("" if key is None else f" {key}")
     if kind == "signal":
         return f"signal {spec['signalType']}"
     if kind == "approval":

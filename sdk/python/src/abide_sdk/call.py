@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from .duration import Duration, field
 from .failure import TaskError
@@ -29,6 +29,28 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit that a durable call asks for room under: ``concurrency``, ``rate`` with ``per``, or both. Until there is room
+    the handler is suspended, and holds no worker."""
+
+    name: str
+    """What it is called. Steps and calls that name the same limit share it."""
+    key: str | None = None
+    """Each key has room of its own; without it, all share one."""
+    scope: Literal["workflow", "workspace"] | None = None
+    """Who shares it: the runs of this workflow (if absent), or all of the workspace."""
+    concurrency: int | None = None
+    """How many may have room at the same time."""
+    rate: int | None = None
+    """How many may begin in the time of ``per``."""
+    per: Duration | None = None
+    burst: int | None = None
+    """How many may begin at once after a quiet time; 1 if absent."""
+    timeout: Duration | None = None
+    """How long room is waited for at most; then the call fails with ``CAPACITY_TIMED_OUT``."""
+
+
+@dataclass(frozen=True, slots=True)
 class DurableCall:
     """What the work of a ``ctx.run`` is told, if it takes an argument."""
 
@@ -48,6 +70,8 @@ class CallOptions(TypedDict, total=False):
     """How long one attempt may take."""
     idempotency_key: str | None
     """What other services know the call by, instead of its own key."""
+    limit: Limit | None
+    """Room that the call needs: it is made when there is some, and gives it back with its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +81,7 @@ class Policy:
     retry: Retry | None
     timeout: Duration | None
     idempotency_key: str | None
+    limit: Limit | None
 
     @property
     def attempts(self) -> int:
@@ -66,7 +91,10 @@ class Policy:
 def policy(options: CallOptions) -> Policy:
     retry = options.get("retry")
     return Policy(
-        Retry(retry) if isinstance(retry, int) else retry, options.get("timeout"), options.get("idempotency_key")
+        Retry(retry) if isinstance(retry, int) else retry,
+        options.get("timeout"),
+        options.get("idempotency_key"),
+        options.get("limit"),
     )
 
 
@@ -102,6 +130,29 @@ def back_off(call: str, attempt: int, given: Policy, error: TaskError | None) ->
         **({} if code is None else {"code": code}),
         **field("retryAfter", error.retry_after if error else None),
     }
+
+
+def room_name(call: str) -> str:
+    """The name under which the wait of a call for room is recorded."""
+    return f"{call}#room"
+
+
+def room(call: str, limit: Limit) -> dict[str, Any]:
+    """The wait of a call for room."""
+    fields = {
+        "name": limit.name,
+        "key": limit.key,
+        "scope": limit.scope,
+        "concurrency": limit.concurrency,
+        "rate": limit.rate,
+        "burst": limit.burst,
+    }
+    asked = {name: value for name, value in fields.items() if value is not None}
+    return {"type": "capacity", "call": call, "limit": {**asked, **field("per", limit.per)}, **field("timeout", limit.timeout)}
+
+
+def no_room(call: str, limit: Limit) -> TaskError:
+    return TaskError(f"there was no room under `{limit.name}` for `{call}` in time", code="CAPACITY_TIMED_OUT", retryable=False)
 
 
 def began(work: Callable[..., Any], call: DurableCall) -> Any:

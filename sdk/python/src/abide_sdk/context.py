@@ -369,6 +369,20 @@ class Context(Task, Waits):
         ``idempotency_key`` is for services that take one. A ``timeout`` is for work that is a coroutine."""
         return await self._execution.run_once(name, work, policy(options), self._execution.decoder(name, returns, work))
 
+    async def with_limit(self, limit: Limit, name: str, body: Callable[[], Awaitable[T]]) -> T:
+        """Does several things, durable calls and waits among them, while it has room under a limit. The room is asked for
+        before, kept while the body waits, and given back when the body is done or has failed."""
+        has_room = await self._execution.enter(limit, name)
+        try:
+            value = await body()
+        except Exception as error:
+            if has_room:
+                self._execution.note_failure(name, error, has_policy=False)
+            raise
+        if has_room:
+            await self._execution.leave(name)
+        return value
+
     async def create_waitpoint(
         self, name: str, *, timeout: Duration | None = None, allow_get: bool = False
     ) -> Waitpoint:

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 from .asked import asked_of
 from .branch import has_lost, scope
-from .call import DurableCall, Policy, back_off, back_off_name, began, took_too_long
+from .call import DurableCall, Limit, Policy, back_off, back_off_name, began, no_room, room, room_name, took_too_long
 from .decode import Decoder, Undecodable, Unsupported, decoder_of, decoder_of_result
 from .journal import OWN, inside
 from .described import described, type_of
@@ -169,6 +169,8 @@ class Execution(Racing):
         while back_off_name(name, attempt) in self._journal:
             await self.back_off(name, attempt, given, None)
             attempt += 1
+        if given.limit is not None:
+            await self.wait_for_room(name, given.limit)
         return DurableCall(name, attempt, given.idempotency_key or self.idempotency_key(name))
 
     def failed_run(self, call: DurableCall, error: Exception, given: Policy) -> TaskError:
@@ -182,6 +184,26 @@ class Execution(Racing):
         """Waits until a call is made again. A handler that only waits for that is suspended."""
         spec = back_off(name, attempt, given, error)
         await Wait(self, back_off_name(name, attempt), spec, lambda _: None, lambda: None)
+
+    async def wait_for_room(self, name: str, limit: Limit) -> None:
+        """Waits until there is room for a call. A handler that only waits for that is suspended."""
+
+        def late() -> None:
+            raise no_room(name, limit)
+
+        await Wait(self, room_name(name), room(name, limit), lambda _: None, late)
+
+    async def enter(self, limit: Limit, name: str) -> bool:
+        """Waits for the room of a body, unless an earlier execution has left it. Says whether it is to be left."""
+        is_over = self.ask(name, "run") is not None or OWN + name in self._journal
+        if not is_over:
+            await self.wait_for_room(name, limit)
+        return not is_over
+
+    async def leave(self, name: str) -> None:
+        """Gives back the room of a body that is done."""
+        async with self.acting(name):
+            await self.record(entries=[{"name": name, "result": None}])
 
     async def keep(self, name: str, value: Any, read: Decoder | None) -> Any:
         """Records what a run gave. What a branch did that has lost meanwhile is not recorded."""

@@ -409,8 +409,9 @@ class Journal:
 
 
 def is_back_off(entry: wire.JournalEntry) -> bool:
+    """Whether it is a part of a durable call: its back-off, or its wait for room."""
     wait = entry.get("wait")
-    return wait is not None and wait["kind"] == "RETRY"
+    return wait is not None and wait["kind"] in ("RETRY", "CAPACITY")
 
 
 def fail(future: asyncio.Future[None], error: BaseException) -> None:

@@ -39,7 +39,7 @@ class Wait(Pending[T_co]):
         """What is reported to the server, but for the name."""
         self._read = read
         self._timed_out = timed_out
-        entry = execution.ask(name, "back_off" if spec["type"] == "retry" else "wait", spec)
+        entry = execution.ask(name, "back_off" if spec["type"] in ("retry", "capacity") else "wait", spec)
         known = entry.get("wait") if entry else None
         self.status: str | None = known["status"] if known else None
         """As the server knows it; nothing if it does not yet."""

@@ -236,6 +236,26 @@ class BulkSteering(TypedDict):
     """With `reschedule`: the new instant."""
 
 
+class CallLimit(TypedDict):
+    """A limit that a durable call asks for room under: `concurrency`, `rate` with `per`, or both."""
+
+    burst: NotRequired[int | None]
+    """How many may begin at once after a quiet time; 1 if absent."""
+    concurrency: NotRequired[int | None]
+    """How many may have room at the same time."""
+    key: NotRequired[str | None]
+    """Each key has room of its own; all share one if absent."""
+    name: str
+    """What the limit is called. With `scope: workspace`, all that name it share it."""
+    per: NotRequired[str | None]
+    """`perMs` as text: `1m`."""
+    perMs: NotRequired[int | None]
+    rate: NotRequired[int | None]
+    """How many may begin in the time of `per`."""
+    scope: NotRequired[LimitScope | None]
+    """`workflow` if absent."""
+
+
 class CallRetry(TypedDict):
     """How often a call that the engine makes is tried, and after what time."""
 
@@ -1760,6 +1780,20 @@ class TaskWaitRetry(TypedDict):
     type: Literal["retry"]
 
 
+class TaskWaitCapacity(TypedDict):
+    """Room under a limit, for the durable call that is made then. It is given back with the record of the call's result."""
+
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
+    call: str
+    """The durable call's name."""
+    limit: CallLimit
+    name: str
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["capacity"]
+
+
 class TaskWaitApproval(TypedDict):
     approvers: NotRequired[list[str]]
     """Anyone with the scope `approve` if absent."""
@@ -2876,13 +2910,14 @@ class WorkspaceList(TypedDict):
 
 
 EventStartOutcome: TypeAlias = Union[Literal["started"], Literal["collected"], Literal["repeated"], Literal["refused"], Literal["wouldStart"]]
+LimitScope: TypeAlias = Union[Literal["workflow"], Literal["workspace"]]
 ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode", "ListensForCapacity", "ListensForStarts"]
 Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HistoryRecord: TypeAlias = dict[str, Json]
 StartOutcome: TypeAlias = Union[Literal["created"], Literal["skipped"], Literal["collected"], Literal["repeated"], Literal["refused"]]
 StatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportLog", "TaskReportRelease"]
-TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild", "TaskWaitHttp"]
+TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitCapacity", "TaskWaitApproval", "TaskWaitChild", "TaskWaitHttp"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowFanOut: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]

@@ -272,6 +272,7 @@ fn with_asked(wait: TaskWait) -> TaskWait {
         TaskWait::Child(wait) => wait.asked(asked).into(),
         TaskWait::Http(wait) => wait.asked(asked).into(),
         TaskWait::Retry(wait) => wait.asked(asked).into(),
+        TaskWait::Capacity(wait) => wait.asked(asked).into(),
         // Its name is all that it asks for.
         TaskWait::Waitpoint(wait) => wait.into(),
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Call, Execution, Group, INSIDE, OWN, read};
-use crate::call::{RunOptions, back_off_name};
+use crate::call::{Limit, RunOptions, back_off_name, room_name};
 use crate::context::Context;
 use crate::failure::{Result, TaskError};
 use crate::middleware::CallAttempt;
@@ -38,6 +38,9 @@ impl Execution {
         while self.recorded(&back_off_name(name, attempt)).is_some() {
             self.back_off(name, attempt, options, None).await?;
             attempt += 1;
+        }
+        if let Some(limit) = &options.limit {
+            self.wait_for_room(name, limit).await?;
         }
         let work = async {
             let idempotency_key = self.idempotency_key(name);
@@ -78,6 +81,41 @@ impl Execution {
         let mut group = Group::new(self.clone(), vec![opened.wait.clone()], Wake::All);
         std::future::poll_fn(|cx| group.poll(cx)).await?;
         opened.wait.payload().map(drop).inspect_err(|_| self.note_branch_failure())
+    }
+
+    /// Waits until there is room for a call. A handler that only waits for that is suspended.
+    async fn wait_for_room(self: &Arc<Self>, name: &str, limit: &Limit) -> Result<()> {
+        let spec = Spec::Wait(limit.wait(name).into());
+        self.check_same(&room_name(name), self.recorded(&room_name(name)), &spec)?;
+        let opened = Open::new(self, self.open(room_name(name), spec)?);
+        let mut group = Group::new(self.clone(), vec![opened.wait.clone()], Wake::All);
+        std::future::poll_fn(|cx| group.poll(cx)).await?;
+        let given = opened.wait.payload().map(|payload| payload.is_some());
+        let given = given.inspect_err(|_| self.note_branch_failure())?;
+        if given { Ok(()) } else { Err(limit.is_late(name)) }
+    }
+
+    /// Does several things while it has room, which is given back when they are done or have failed.
+    pub(crate) async fn with_room<T>(
+        self: &Arc<Self>,
+        limit: &Limit,
+        name: &str,
+        body: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let is_over = self.ask(name, Call::Run)?.is_some() || self.failed(name).is_some();
+        if is_over {
+            return body.await;
+        }
+        self.wait_for_room(name, limit).await?;
+        match body.await {
+            Ok(value) => {
+                let entry = NewJournalEntry::new(name).result(serde_json::Value::Null);
+                let left = self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries([entry]));
+                self.act(name, left).await?;
+                Ok(value)
+            }
+            Err(error) => Err(self.note_failure(name, error, &RunOptions::new())),
+        }
     }
 
     fn note_failure(&self, name: &str, mut error: TaskError, options: &RunOptions) -> TaskError {

@@ -10,6 +10,7 @@ mod failures;
 mod hooks;
 mod http;
 mod keys;
+mod limits;
 mod operators;
 mod processes;
 mod replay;
@@ -65,6 +66,8 @@ scenarios! {
     "start many" => tasks::start_many,
     "start on an event" => starts::start_on_an_event,
     "cancel on an event" => starts::cancel_on_an_event,
+    "room for a durable call" => limits::room_for_a_durable_call,
+    "room for several durable calls" => limits::room_for_several_durable_calls,
     "retries" => tasks::retries,
     "not retryable" => tasks::not_retryable,
     "a failure that can be read" => failures::a_failure_that_can_be_read,

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_core::command::{WaitFor, WaitSpec};
-use abide_core::definition::HttpCall;
+use abide_core::capacity::Policy;
+use abide_core::command::{CallLimit, WaitFor, WaitSpec};
 use abide_core::definition::document::{self, Method, StatusPattern};
+use abide_core::definition::{HttpCall, LimitScope, Rate};
 use abide_core::history::Failure;
 use abide_core::limits::CALL_ATTEMPTS;
 use abide_core::retry::RetryPolicy;
@@ -36,6 +37,8 @@ pub(super) enum WaitBody {
     Waitpoint(Waitpoint),
     /// The back-off of a durable call that failed and is made again.
     Retry(Box<Retry>),
+    /// Room under a limit, for the durable call that is made then. It is given back with the record of the call's result.
+    Capacity(Capacity),
     Approval(Approval),
     /// A run of another workflow, started with the wait. Its outcome ends it: `{"status": "COMPLETED", "output": …}`,
     /// `{"status": "FAILED", "error": …}` or `{"status": "CANCELLED"}`; if the wait is cancelled, so is the run.
@@ -168,6 +171,70 @@ impl Retry {
         let code = self.code.map_or_else(|| "TASK_FAILED".into(), Arc::<str>::from);
         let error = Failure { code, message: self.message, step: None, detail: None };
         Ok(WaitFor::Retry { call: self.call.into(), attempt: self.attempt, policy, retry_after, error })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Capacity {
+    name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
+    /// The durable call's name.
+    call: Name,
+    limit: CallLimitBody,
+    timeout_ms: Option<u64>,
+    timeout: Option<String>,
+}
+
+/// A limit that a durable call asks for room under: `concurrency`, `rate` with `per`, or both.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "CallLimit")]
+struct CallLimitBody {
+    /// What the limit is called. With `scope: workspace`, all that name it share it.
+    #[schemars(length(min = 1, max = 100))]
+    name: String,
+    /// Each key has room of its own; all share one if absent.
+    key: Option<String>,
+    /// `workflow` if absent.
+    scope: Option<LimitScope>,
+    /// How many may have room at the same time.
+    #[schemars(range(min = 1, max = 100_000))]
+    concurrency: Option<u32>,
+    /// How many may begin in the time of `per`.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    rate: Option<u32>,
+    #[schemars(range(min = 1))]
+    per_ms: Option<u64>,
+    /// `perMs` as text: `1m`.
+    per: Option<String>,
+    /// How many may begin at once after a quiet time; 1 if absent.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    burst: Option<u32>,
+}
+
+impl Capacity {
+    fn wait(self) -> Result<WaitFor, Problem> {
+        let timeout = length("timeout", self.timeout_ms, self.timeout.as_deref())?;
+        let CallLimitBody { name, key, scope, concurrency, rate, per_ms, per, burst } = self.limit;
+        let per = length("per", per_ms, per.as_deref())?;
+        let rate = match (rate, per) {
+            (Some(count), Some(per)) => Some(Rate { count, per, burst: burst.unwrap_or(1) }),
+            (None, None) if burst.is_none() => None,
+            _ => {
+                let message = "`rate` and `per` belong together, and `burst` to them";
+                return Err(Problem::malformed("/waits/limit/rate", message));
+            }
+        };
+        let limit = CallLimit {
+            name: name.into(),
+            key: key.unwrap_or_default().into(),
+            scope: scope.unwrap_or_default(),
+            policy: Policy { concurrency, rate },
+        };
+        Ok(WaitFor::Capacity { call: self.call.into(), limit, timeout })
     }
 }
 
@@ -321,6 +388,7 @@ impl WaitBody {
             }
             WaitBody::Waitpoint(Waitpoint { name }) => (name, None, WaitFor::Created),
             WaitBody::Retry(wait) => (wait.name.clone(), wait.asked.clone(), wait.wait()?),
+            WaitBody::Capacity(wait) => (wait.name.clone(), wait.asked.clone(), wait.wait()?),
             WaitBody::Http(wait) => (wait.name.clone(), wait.asked.clone(), wait.wait()?),
             WaitBody::Approval(wait) => {
                 let (name, asked) = (wait.name.clone(), wait.asked.clone());
