@@ -39,6 +39,11 @@ const listener = app.listen(0, "127.0.0.1", async () => {
   gaps.sort((a, b) => a - b);
   const at = (share) => gaps[Math.floor((gaps.length - 1) * share)].toFixed(1);
   console.log(`${runs} runs of ${steps} steps in ${seconds.toFixed(1)} s: ${((runs * steps) / seconds).toFixed(0)} steps/s; gap between two steps p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`);
+  const metrics = await fetch(`${abide.url}/metrics`).then((answer) => answer.text());
+  const { user, system } = process.cpuUsage();
+  const cpu = /process_cpu_seconds_total ([\d.]+)/.exec(metrics)[1];
+  const [sum, count] = ["sum", "count"].map((what) => Number(new RegExp(`abide_commit_seconds_${what} ([\\d.]+)`).exec(metrics)[1]));
+  console.log(`processor time: the app and its SDK ${((user + system) / 1e6).toFixed(1)} s, the server ${cpu} s; ${count} commits of ${((sum / count) * 1_000).toFixed(1)} ms`);
   listener.close();
   await abide.stop();
   process.exit(0);

@@ -99,6 +99,18 @@ impl Headers {
         Headers(inside.collect())
     }
 
+    /// The headers that a run needs after it was started, of those that its start had.
+    pub(crate) fn of_run(mut self) -> Headers {
+        let only_starts = [
+            "upstash-workflow-",
+            "upstash-failure-callback-workflow-",
+            "upstash-failure-callback-feature-set",
+            "upstash-method",
+        ];
+        self.0.retain(|name, _| !only_starts.iter().any(|prefix| name.starts_with(prefix)));
+        self
+    }
+
     /// The headers to deliver a message with.
     pub(crate) fn forwarded(&self) -> BTreeMap<String, String> {
         let named = self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(FORWARD)?, value)));
@@ -251,6 +263,24 @@ mod tests {
         }));
         assert_eq!(headers.forwarded(), [("x-user".to_owned(), "u".to_owned())].into());
         assert_eq!((headers.get("upstash-telemetry-sdk"), headers.get("authorization")), (None, None));
+    }
+
+    #[test]
+    fn a_run_keeps_what_it_needs_of_the_headers_of_its_start() {
+        let given = Headers::of_object(&json!({
+            "Upstash-Workflow-Init": "true", "Upstash-Failure-Callback-Workflow-RunId": "r", "Upstash-Retries": "2",
+            "Upstash-Failure-Callback": "http://a", "Upstash-Failure-Callback-Forward-X": "x", "Upstash-Feature-Set": "LazyFetch",
+            "Upstash-Forward-Upstash-Workflow-Invoke-Count": "1",
+        }));
+        let kept: Vec<String> = given.of_run().0.into_keys().collect();
+        let wanted = [
+            "upstash-failure-callback",
+            "upstash-failure-callback-forward-x",
+            "upstash-feature-set",
+            "upstash-forward-upstash-workflow-invoke-count",
+            "upstash-retries",
+        ];
+        assert_eq!(kept, wanted);
     }
 
     #[test]

@@ -12,16 +12,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
 /// How many requests an app gets at once to begin with.
-const AT_FIRST: usize = 16;
+const AT_FIRST: u32 = 16;
 /// How often a request that waits looks whether one more may be let in.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long it takes until one more is let in while others wait: to an app that answers quickly, for places become free by
-/// themselves; to one whose steps take long; and to one of which nothing is known yet.
-const ONE_MORE_TO_QUICK: Duration = Duration::from_millis(100);
-const ONE_MORE_TO_SLOW: Duration = Duration::from_millis(5);
-const ONE_MORE_TO_UNKNOWN: Duration = Duration::from_millis(25);
-/// From when on an app's answers take long.
+/// How long it takes until one more is let in while others wait: to an app whose steps take long; to one of which nothing is
+/// known yet; to one that answers quickly, for places become free by themselves; and to one that is at its limits.
+const TO_SLOW: Duration = Duration::from_millis(5);
+const TO_UNKNOWN: Duration = Duration::from_millis(25);
+const TO_QUICK: Duration = Duration::from_millis(100);
+const TO_BUSY: Duration = Duration::from_secs(1);
+/// From when on answers take long, where as many are under way as at first. Where there are more, an app that works on them
+/// one after the other takes longer for each.
 const SLOW: Duration = Duration::from_millis(500);
+/// From when on an app is at its limits: answers take so many times as long as they did when fewer were under way.
+const BUSY: u32 = 4;
 /// How many apps are remembered before those with nothing under way are forgotten.
 const MANY: usize = 1_000;
 
@@ -38,8 +42,12 @@ struct Origin {
 #[derive(Debug)]
 struct Pace {
     widened_at: Instant,
+    /// How many may be under way.
+    width: u32,
     /// How long answers took lately.
     answered_in: Option<Duration>,
+    /// How long answers took when they were quickest.
+    quickest: Duration,
 }
 
 /// The place of a request, until it is answered.
@@ -82,8 +90,8 @@ impl Origins {
 
 impl Origin {
     fn new(now: Instant) -> Origin {
-        let pace = Mutex::new(Pace { widened_at: now, answered_in: None });
-        Origin { room: Arc::new(Semaphore::new(AT_FIRST)), pace }
+        let pace = Pace { widened_at: now, width: AT_FIRST, answered_in: None, quickest: Duration::MAX };
+        Origin { room: Arc::new(Semaphore::new(AT_FIRST as usize)), pace: Mutex::new(pace) }
     }
 
     fn pace(&self) -> MutexGuard<'_, Pace> {
@@ -95,6 +103,7 @@ impl Origin {
         let mut pace = self.pace();
         if now.saturating_duration_since(pace.widened_at) >= pace.one_more() {
             pace.widened_at = now;
+            pace.width += 1;
             self.room.add_permits(1);
         }
     }
@@ -103,15 +112,18 @@ impl Origin {
 impl Pace {
     fn one_more(&self) -> Duration {
         match self.answered_in {
-            None => ONE_MORE_TO_UNKNOWN,
-            Some(answered_in) if answered_in >= SLOW => ONE_MORE_TO_SLOW,
-            Some(_) => ONE_MORE_TO_QUICK,
+            None => TO_UNKNOWN,
+            Some(answered_in) if answered_in >= SLOW * self.width / AT_FIRST => TO_SLOW,
+            Some(answered_in) if answered_in > self.quickest.saturating_mul(BUSY) => TO_BUSY,
+            Some(_) => TO_QUICK,
         }
     }
 
     fn note(&mut self, answered_in: Duration) {
         let lately = self.answered_in.unwrap_or(answered_in);
-        self.answered_in = Some((lately * 7 + answered_in) / 8);
+        let lately = (lately * 7 + answered_in) / 8;
+        self.answered_in = Some(lately);
+        self.quickest = self.quickest.min(lately);
     }
 }
 
@@ -138,14 +150,19 @@ mod tests {
         let origin = Origin::new(begun);
         let after = |ms: u64| {
             origin.widen(begun + Duration::from_millis(ms));
-            origin.room.available_permits() - AT_FIRST
+            origin.room.available_permits() - AT_FIRST as usize
+        };
+        let answers_in = |ms: u64| {
+            for _ in 0..40 {
+                origin.pace().note(Duration::from_millis(ms));
+            }
         };
         assert_eq!([after(24), after(25), after(26)], [0, 1, 1]);
-        origin.pace().note(Duration::from_millis(20));
+        answers_in(20);
         assert_eq!([after(124), after(125)], [1, 2]);
-        for _ in 0..20 {
-            origin.pace().note(Duration::from_secs(2));
-        }
-        assert_eq!([after(129), after(130), after(135)], [2, 3, 4]);
+        answers_in(100);
+        assert_eq!([after(1_124), after(1_125)], [2, 3]);
+        answers_in(2_000);
+        assert_eq!([after(1_129), after(1_130), after(1_135)], [3, 4, 5]);
     }
 }

@@ -88,8 +88,9 @@ impl Gateway {
         Ok(Some(Begun { run, workflow_run_id: id.to_owned(), deduplicated: false }))
     }
 
-    /// The version of the guests' workflow that has the limits which a start asks for.
-    async fn throttled(&self, started: &mut Started) -> Result<String, Problem> {
+    /// Leaves of a start what its run needs. The version of the guests' workflow is the one with the limits it asks for.
+    async fn prepared(&self, started: &mut Started) -> Result<String, Problem> {
+        started.headers = std::mem::take(&mut started.headers).of_run();
         let asked = Throttle::of(&started.headers)?;
         let (key, throttle) = asked.map_or((None, Throttle::default()), |(key, it)| (Some(key), it));
         started.flow = key;
@@ -107,7 +108,7 @@ impl Gateway {
         let mut known = Vec::new();
         let mut starts = Vec::new();
         for mut started in all {
-            let version = self.throttled(&mut started).await?;
+            let version = self.prepared(&mut started).await?;
             self.check(&started.url)?;
             let found = self.find(&started.workflow_run_id).await?;
             if found.is_none() {
@@ -179,7 +180,7 @@ impl Gateway {
             unknown_sdk: false,
             flow: None,
         };
-        let version = self.throttled(&mut child).await?;
+        let version = self.prepared(&mut child).await?;
         let invoked = |run: &Run, log: &Log| self.invoked(run, log, &step, &envelope, (&child, &version));
         let ids = self.record(parent, invoked).await?;
         Ok(ids.into_iter().next().unwrap_or_default())
