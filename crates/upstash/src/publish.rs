@@ -55,7 +55,7 @@ impl Gateway {
         let mut answers = Vec::new();
         for (message, started) in messages.iter().zip(self.workspace().start_many(starts).await) {
             let (run, is_old) = match (started, &key) {
-                (Ok(started), _) => (started.run, started.how == StartedHow::Repeated),
+                (Ok(started), _) => (started.run, matches!(started.how, StartedHow::Repeated { .. })),
                 // It was published before, for another instant, say: it is the id that counts.
                 (Err(Error::Refused(Refusal::KeyReused(_))), Some(key)) => {
                     (self.published(&once_tag(key, &message.url)).await?, true)
