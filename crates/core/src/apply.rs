@@ -260,7 +260,7 @@ impl Run {
                 self.capacity_taken(*at, rooms, *number);
                 Ok(())
             }
-            Change::CapacityQueued { number, line } => self.capacity_queued(*number, *line),
+            Change::CapacityQueued { number, line, keeps } => self.capacity_queued(*number, *line, *keeps),
             Change::StartCollected { number, input, resume_at } => {
                 self.start_collected(*number, input, *resume_at)
             }

@@ -12,13 +12,15 @@
 
 mod ask;
 mod rate;
+mod settings;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use self::ask::{Ask, CapacityRequest, Policy, Rank, Room};
+pub use self::ask::{Ask, CapacityRequest, NextLine, Policy, Rank, Room};
+pub use self::settings::{LimitSettings, Setting, SettingChange};
 use crate::id::{LimitId, RunId, StepAddress, WorkspaceId};
 use crate::limits;
 
@@ -47,10 +49,19 @@ pub struct Limit {
     pub policy: Policy,
     /// When the run was created that said so.
     pub policy_of: Timestamp,
+    /// What an operator has set, which stands above it.
+    #[serde(default, skip_serializing_if = "Setting::is_default")]
+    pub setting: Setting,
+    /// The version of the settings that say so; 0: there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub set_by: u64,
     /// How many have room.
     pub used: u32,
     /// How many wait for room here.
     pub waiting: u64,
+    /// Since when somebody has waited here at any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_since: Option<Timestamp>,
     /// The theoretical arrival time of the next one under the rate; `None`: the rate was not used lately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival: Option<Timestamp>,
@@ -60,6 +71,10 @@ pub struct Limit {
     /// The runs and steps that have room, the longest first; at most [`HOLDERS_NAMED`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<Holder>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// One that has room.
@@ -98,8 +113,11 @@ impl Limit {
             version,
             policy: ask.policy,
             policy_of: said_at,
+            setting: Setting::default(),
+            set_by: 0,
             used: 0,
             waiting: 0,
+            waiting_since: None,
             arrival: None,
             due_at: None,
             holders: Vec::new(),
@@ -116,12 +134,37 @@ impl Limit {
         is_news
     }
 
+    /// The id of what may be set for the limit, for all of its keys.
+    pub fn settings_id(&self) -> LimitId {
+        LimitId::of_settings(self.workspace, self.workflow.as_deref(), &self.name)
+    }
+
+    /// Takes note of what operators have set.
+    pub fn obey(&mut self, settings: Option<&LimitSettings>) {
+        self.setting = settings.map(|settings| settings.of_key(&self.key)).unwrap_or_default();
+        self.set_by = settings.map_or(0, |settings| settings.version);
+    }
+
+    /// How much room there is: what is set, or else what definitions say.
+    pub fn in_force(&self) -> Policy {
+        self.setting.over(self.policy)
+    }
+
+    fn is_full(&self) -> bool {
+        self.setting.paused || self.in_force().concurrency.is_some_and(|concurrency| self.used >= concurrency)
+    }
+
     /// Whether one that asks has room now. Whether others wait before it is for the caller to see.
     pub fn vacancy(&self, ask: &Ask, now: Timestamp) -> Vacancy {
-        if ask.slot && self.policy.concurrency.is_some_and(|concurrency| self.used >= concurrency) {
+        if self.setting.paused || (ask.slot && self.is_full()) {
             return Vacancy::Full;
         }
-        match self.policy.rate.filter(|_| ask.token).and_then(|rate| rate::allowed_from(rate, self.arrival)) {
+        match self
+            .in_force()
+            .rate
+            .filter(|_| ask.token)
+            .and_then(|rate| rate::allowed_from(rate, self.arrival))
+        {
             Some(from) if from > now => Vacancy::From(from),
             Some(_) | None => Vacancy::Now,
         }
@@ -135,7 +178,7 @@ impl Limit {
                 self.holders.push(holder);
             }
         }
-        if let Some(rate) = self.policy.rate.filter(|_| ask.token) {
+        if let Some(rate) = self.in_force().rate.filter(|_| ask.token) {
             self.arrival = Some(rate::next_arrival(rate, self.arrival, now));
         }
     }
@@ -159,9 +202,14 @@ impl Limit {
 
     /// When the next in line may begin; `None`: when somebody gives room back.
     fn next_from(&self) -> Option<Timestamp> {
-        let is_full = self.policy.concurrency.is_some_and(|concurrency| self.used >= concurrency);
-        let from = self.policy.rate.and_then(|rate| rate::allowed_from(rate, self.arrival));
-        (!is_full).then(|| from.unwrap_or(Timestamp::MIN))
+        let from = self.in_force().rate.and_then(|rate| rate::allowed_from(rate, self.arrival));
+        (!self.is_full()).then(|| from.unwrap_or(Timestamp::MIN))
+    }
+
+    /// The instant from which on the rate allows the next one, if that is what is waited for; `None`: there is room, or somebody
+    /// gives it back first.
+    pub fn allowed_from(&self, now: Timestamp) -> Option<Timestamp> {
+        self.next_from().filter(|from| *from > now)
     }
 
     /// Sets the timer by what has become of it. To be called after each change.
@@ -169,6 +217,7 @@ impl Limit {
         // Kept beyond its instant: a clock that goes back must not find what was used forgotten.
         let kept_until = |arrival: Timestamp| limits::RATE_KEPT.after(arrival);
         self.arrival = self.arrival.filter(|arrival| kept_until(*arrival) > now);
+        self.waiting_since = (self.waiting > 0).then(|| self.waiting_since.unwrap_or(now));
         self.due_at = match self.next_from().filter(|_| self.waiting > 0) {
             Some(from) => Some(from).filter(|from| *from > now),
             None if self.used == 0 && self.waiting == 0 => self.arrival.map(kept_until),
@@ -184,9 +233,11 @@ impl Limit {
     /// The runs that are cancelled to make room for one more that replaces them, the longest first. Those that wait already
     /// come before it, and want as many.
     pub fn replaced(&self) -> impl Iterator<Item = RunId> {
-        let room = u64::from(self.policy.concurrency.unwrap_or(u32::MAX));
+        let room = u64::from(self.in_force().concurrency.unwrap_or(u32::MAX));
         let wanted = u64::from(self.used) + self.waiting + 1;
-        let most = usize::try_from(wanted.saturating_sub(room)).unwrap_or(usize::MAX);
+        // Nobody makes way for one that is not let in.
+        let most = if self.setting.paused { 0 } else { wanted.saturating_sub(room) };
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         self.holders.iter().map(|holder| holder.run).take(most)
     }
 }

@@ -141,6 +141,7 @@ pub fn ask(workspace: WorkspaceId, workflow: &str, key: &Arc<str>) -> Ask {
         token: false,
         holds: Holds::Run,
         when_full: WhenFull::Queue,
+        kept: false,
     }
 }
 

@@ -60,6 +60,22 @@ pub enum FollowUp {
         /// The key of the limit.
         limit: LimitId,
     },
+    /// Have the keys of a limit do as an operator has set it, and give room where there is more.
+    ApplySettings {
+        /// What was set.
+        settings: LimitId,
+        /// The workflow of the limit; `None`: all of the workspace that name it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workflow: Option<Arc<str>>,
+        /// The name of the limit.
+        name: Arc<str>,
+        /// The only key that is meant; `None`: all of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<Arc<str>>,
+        /// The last key, in their order, that was looked at; `None`: none was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<(Arc<str>, LimitId)>,
+    },
     /// Offer a stored event to the waits that have not been offered it yet.
     Deliver {
         /// The name of the event, such as `order.paid`.
@@ -124,6 +140,7 @@ impl FollowUp {
             FollowUp::TellSchedule { .. }
             | FollowUp::StartScheduled { .. }
             | FollowUp::Grant { .. }
+            | FollowUp::ApplySettings { .. }
             | FollowUp::Deliver { .. }
             | FollowUp::StartRuns { .. } => None,
         }

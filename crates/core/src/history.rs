@@ -331,6 +331,9 @@ pub enum Change {
         number: u32,
         /// The limit, by its place among those that room is asked of.
         line: u16,
+        /// Whether the wait keeps the room under the limit in whose line it stood.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        keeps: bool,
     },
     /// One more start came for a run that collects them before it begins.
     StartCollected {

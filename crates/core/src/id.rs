@@ -141,9 +141,18 @@ impl ScheduleId {
 impl LimitId {
     /// The id of a key of a limit: of one workflow, or of all that name it.
     pub fn of(workspace: WorkspaceId, workflow: Option<&str>, name: &str, key: &str) -> LimitId {
+        LimitId::of_parts(workspace, &[workflow.unwrap_or_default(), name, key])
+    }
+
+    /// The id of what is set for a limit, for all of its keys.
+    pub fn of_settings(workspace: WorkspaceId, workflow: Option<&str>, name: &str) -> LimitId {
+        LimitId::of_parts(workspace, &[workflow.unwrap_or_default(), name])
+    }
+
+    fn of_parts(workspace: WorkspaceId, parts: &[&str]) -> LimitId {
         let mut hash = Sha256::new();
         hash.update(workspace.0.to_be_bytes());
-        for part in [workflow.unwrap_or_default(), name, key] {
+        for part in parts {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }

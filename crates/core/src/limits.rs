@@ -10,6 +10,12 @@ pub const STATE_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a level of priority counts, as time that a wait for room is ahead of others.
 pub const HEAD_START: Millis = Millis(60_000);
+/// How often a wait for room under several limits goes from one line to another before it keeps what it gets.
+pub const MOVES_BETWEEN_LINES: u16 = 8;
+/// For how many single keys of a limit something may be set at run time.
+pub const LIMIT_KEYS_SET: usize = 100;
+/// For how many limits of a workspace something may be set at run time.
+pub const LIMITS_SET: usize = 1_000;
 /// How long a rate remembers what was used after that has no effect any more: so far a clock may go back.
 pub const RATE_KEPT: Millis = Millis(5 * 60 * 1_000);
 

@@ -118,6 +118,12 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// The names of the limits of its runs, and of the attempts of its steps.
+    pub fn limit_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        let steps = self.steps.iter().filter_map(|step| step.action.work()).flat_map(|work| &work.limits);
+        self.limits.iter().chain(steps).map(|limit| &limit.name)
+    }
+
     /// The name of the workflow.
     pub fn name(&self) -> &str {
         &self.document.name

@@ -43,6 +43,12 @@ pub const BACKOFF_MULTIPLIER: f64 = 10.0;
 pub const LIMITS: usize = 8;
 /// The key of a limit, as its template gives it.
 pub const LIMIT_KEY_CHARS: usize = 200;
+/// The length of the name of a limit, in characters.
+pub const LIMIT_NAME_CHARS: usize = 100;
+/// How many may have room under a limit at the same time.
+pub const LIMIT_CONCURRENCY: u32 = 100_000;
+/// How many may begin in a time, or at once, under a limit.
+pub const LIMIT_RATE: u32 = 1_000_000;
 /// Starts that one run collects: with more it begins at once, and the next opens another.
 pub const DEBOUNCED_STARTS: u32 = 10_000;
 /// The inputs of all starts that a run is started with by the last of them. Those that it gets all of are one payload.

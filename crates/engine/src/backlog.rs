@@ -133,6 +133,7 @@ impl Backlog {
             | FollowUp::TellParent { .. }
             | FollowUp::TellSchedule { .. }
             | FollowUp::StartRuns { .. }
+            | FollowUp::ApplySettings { .. }
             | FollowUp::Grant { .. } => {}
         }
         self.enqueue(Queued { stored, verdict: None });
@@ -206,6 +207,7 @@ impl Backlog {
             | FollowUp::TellParent { .. }
             | FollowUp::TellSchedule { .. }
             | FollowUp::StartRuns { .. }
+            | FollowUp::ApplySettings { .. }
             | FollowUp::Grant { .. } => {}
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! One run at a time is in memory, so it can be done beside a server, and at any pace.
 
+mod limits;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_core::definition::Definition;
@@ -54,6 +56,9 @@ pub fn examine(store: &mut dyn Read, tell: Tell<'_>) -> Result<(Examined, Vec<Fi
     doctor.findings.extend(pages.into_iter().map(|what| Finding { owner: None, what }));
     if doctor.examine_all(store, tell)? {
         doctor.timers(store)?;
+        if !doctor.is_partial {
+            doctor.limits(store)?;
+        }
         doctor.audit_log(store)?;
     }
     Ok((doctor.examined, doctor.findings))
@@ -77,6 +82,8 @@ pub struct Mended {
     pub waits_of: u64,
     /// How many runs and schedules cannot be read, and are held.
     pub held: u64,
+    /// How many keys of limits are written anew, as runs hold room under them and wait for it.
+    pub limits: u64,
 }
 
 /// Writes the rows of waits anew where they differ from the histories, and holds what cannot be read. For a store
@@ -97,6 +104,10 @@ pub fn mend(store: &mut dyn Store, now: Timestamp) -> Result<Mended, Error> {
                 mended.held += u64::from(store.hold(&Held { owner, workspace, at: now, by, reason })?);
             }
         }
+    }
+    // What a run holds that cannot be read is not known.
+    if !doctor.is_partial {
+        mended.limits = doctor.mend_limits(store, now)?;
     }
     Ok(mended)
 }
@@ -130,6 +141,9 @@ struct Doctor {
     findings: Vec<Finding>,
     /// The sum of the timers that histories and schedules ask for.
     expected: Sum,
+    claims: limits::Claims,
+    /// A run could not be read.
+    is_partial: bool,
 }
 
 /// A sum of timers that does not depend on their order.
@@ -305,6 +319,7 @@ impl Doctor {
                     return Err(Error::Unavailable(error.to_string()));
                 }
                 Err(error) => {
+                    self.is_partial = true;
                     self.find(Some(id), error.to_string());
                     return Ok(());
                 }
@@ -322,6 +337,7 @@ impl Doctor {
             let waits: Vec<&Waitpoint> = run.waitpoints().collect();
             differences(&waits, &rows).into_iter().for_each(|what| self.find(Some(id), what));
             self.expect(id, &waits);
+            self.claims.add(&run);
             if let Some(at) = run.open_deadline() {
                 self.expected.add(&StoredTimer { at, run: id, timer: Timer::Run });
             }

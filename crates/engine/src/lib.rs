@@ -74,8 +74,8 @@ pub use deploy::{Deployed, Developed, Versions};
 pub use doctor::{Examined, Finding, Mended, Tell, examine, mend};
 pub use engine::{
     Admin, ApiKeys, ClockHandle, ClockStatus, Definitions, Ended, Engine, EventPage, Events, Figures,
-    HoldsHandle, Listener, Options, Overdue, Queue, RunHandle, RunReply, Runs, Schedules, StartedOnEvent,
-    Tasks, WaitCounts, Waitpoints, Webhooks, WorkspaceHandle,
+    HoldsHandle, LimitsHandle, Listener, Options, Overdue, Queue, RunHandle, RunReply, Runs, Schedules,
+    StartedOnEvent, Tasks, WaitCounts, Waitpoints, Webhooks, WorkspaceHandle,
 };
 pub use error::Error;
 pub use executor::{
@@ -89,6 +89,7 @@ pub use limits::Limits;
 pub use readers::Pool;
 pub use request::{Asker, EventSent, Leased, Poll, Stats, Worker, Workers};
 pub use retention::Retention;
+pub use round::LimitOrder;
 pub use schedules::{Ordered, ScheduleOrder};
 pub use send_event::{SendEvent, Sender};
 pub use start::{StartRun, Started, StartedHow};

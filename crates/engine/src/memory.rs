@@ -13,6 +13,7 @@ use abide_store::{Read, RunUpdate, StoredRun};
 use jiff::Timestamp;
 
 use crate::error::Error;
+use crate::round::KnownSettings;
 
 /// Runs that wait or have ended, kept because they may be needed again soon.
 const IDLE_RUNS: usize = 4_096;
@@ -40,6 +41,8 @@ pub(crate) struct Memory {
     /// The newest version of each name. Where this process is not the only one that adds any, they are looked up
     /// again in each pass.
     newest: HashMap<(WorkspaceId, Arc<str>), Arc<Definition>>,
+    /// What is set for limits.
+    pub(crate) settings: KnownSettings,
     /// On a store that others write to: the runs that were compared with it in this pass. `None`: nobody else does.
     fresh: Option<HashSet<RunId>>,
 }
@@ -91,6 +94,19 @@ impl Memory {
             fresh.clear();
             self.newest.clear();
         }
+    }
+
+    /// Whether others write to the store. What was read may be old then.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.fresh.is_some()
+    }
+
+    /// Has a run compared with the store when it is needed next.
+    pub(crate) fn distrust(&mut self, run: Box<Run>) {
+        if let Some(fresh) = &mut self.fresh {
+            fresh.remove(&run.id);
+        }
+        self.put(run);
     }
 
     /// Brings runs up to what the store says, all at once.

@@ -26,6 +26,7 @@ impl Decide {
             Decide::Command { answer, .. } => drop(answer.send(Err(error))),
             Decide::Commands { answer, .. } => drop(answer.send(Err(error))),
             Decide::Schedule { answer, .. } => drop(answer.send(Err(error))),
+            Decide::SetLimit { answer, .. } => drop(answer.send(Err(error))),
             Decide::SendEvent { answer, .. } => drop(answer.send(Err(error))),
         }
     }

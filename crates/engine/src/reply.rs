@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use abide_core::capacity::LimitSettings;
 use abide_core::command::{Command, Reply};
 use abide_core::definition::Definition;
 use abide_core::id::{RunId, WorkspaceId};
@@ -12,6 +13,7 @@ use abide_core::waitpoint::Actor;
 use crate::error::Error;
 use crate::reply_listener::ReplyListener;
 use crate::request::{Accept, Answer, Asker, Decide, EventSent, Leased, Poll, Query, Request, TaskRequest};
+use crate::round::LimitOrder;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
 use crate::start::{StartRun, Started};
@@ -25,6 +27,7 @@ pub(crate) enum PendingReply {
     Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),
     SendEvent(Answer<EventSent>, Result<EventSent, Error>),
     Schedule(Answer<Box<Ordered>>, Result<Box<Ordered>, Error>),
+    SetLimit(Answer<Box<LimitSettings>>, Result<Box<LimitSettings>, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>, RunId),
     Accept(Answer<Reply>, Result<Reply, Error>, Accept),
     Poll(Answer<Handed>, Handed, Poll),
@@ -42,6 +45,7 @@ impl PendingReply {
             PendingReply::Commands(answer, results) => drop(answer.send(Ok(results))),
             PendingReply::SendEvent(answer, result) => drop(answer.send(result)),
             PendingReply::Schedule(answer, result) => drop(answer.send(result)),
+            PendingReply::SetLimit(answer, result) => drop(answer.send(result)),
             PendingReply::Get(answer, result, _) => drop(answer.send(result)),
             PendingReply::Poll(answer, handed, _) => drop(answer.send(Ok(handed))),
         }
@@ -68,6 +72,7 @@ impl PendingReply {
             }
             PendingReply::SendEvent(answer, result) => drop(answer.send(told(result, error))),
             PendingReply::Schedule(answer, result) => drop(answer.send(told(result, error))),
+            PendingReply::SetLimit(answer, result) => drop(answer.send(told(result, error))),
             PendingReply::Get(answer, result, _) => drop(answer.send(told(result, error))),
             PendingReply::Poll(answer, handed, _) => {
                 drop(answer.send(Err(error.clone())));
@@ -101,6 +106,9 @@ impl PendingReply {
                 PendingReply::Schedule(answer, _),
                 Some(Retry::Schedule { workspace, order, by, key, checked }),
             ) => Decide::Schedule { workspace, order, by, key, checked, answer }.into(),
+            (PendingReply::SetLimit(answer, _), Some(Retry::SetLimit { workspace, order, by })) => {
+                Decide::SetLimit { workspace, order, by, answer }.into()
+            }
             (PendingReply::Get(answer, _, run), _) => Query::Get { run, answer }.into(),
             (PendingReply::Accept(answer, _, accept), _) => TaskRequest::Accept { accept, answer }.into(),
             (PendingReply::Poll(answer, handed, poll), _) => {
@@ -113,7 +121,8 @@ impl PendingReply {
                 | PendingReply::Command(..)
                 | PendingReply::Commands(..)
                 | PendingReply::SendEvent(..)
-                | PendingReply::Schedule(..),
+                | PendingReply::Schedule(..)
+                | PendingReply::SetLimit(..),
                 _,
             ) => return (None, Vec::new()),
         };
@@ -149,6 +158,11 @@ pub(crate) enum Retry {
         key: Option<String>,
         checked: Option<Arc<Definition>>,
     },
+    SetLimit {
+        workspace: WorkspaceId,
+        order: Box<LimitOrder>,
+        by: Actor,
+    },
 }
 
 impl Retry {
@@ -177,6 +191,9 @@ impl Retry {
                 key: key.clone(),
                 checked: checked.clone(),
             },
+            Decide::SetLimit { workspace, order, by, .. } => {
+                Retry::SetLimit { workspace: *workspace, order: order.clone(), by: by.clone() }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use abide_core::capacity::LimitSettings;
 use abide_core::command::{Command, Reply};
 use abide_core::definition::Definition;
 use abide_core::event_start::EventStart;
@@ -28,6 +29,7 @@ use crate::error::Error;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
 use crate::reply_listener::ReplyListener;
+use crate::round::LimitOrder;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
 use crate::start::{StartRun, Started};
@@ -112,6 +114,17 @@ pub enum Decide {
         checked: Option<Arc<Definition>>,
         /// Where the schedule goes, as it is then.
         answer: Answer<Box<Ordered>>,
+    },
+    /// Set something for a limit at run time.
+    SetLimit {
+        /// The workspace of the limit.
+        workspace: WorkspaceId,
+        /// What to set, for which limit.
+        order: Box<LimitOrder>,
+        /// On whose behalf it is set.
+        by: Actor,
+        /// Where it goes what is set then.
+        answer: Answer<Box<LimitSettings>>,
     },
     /// Send an event to everyone who waits for it, or will.
     SendEvent {

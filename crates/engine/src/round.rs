@@ -12,6 +12,7 @@ mod debounce;
 mod event_starts;
 mod events;
 mod follow_up;
+mod limit_settings;
 mod limits;
 
 use std::collections::{HashMap, VecDeque};
@@ -51,6 +52,8 @@ pub(crate) use batch::{AfterCommitAction, Committed};
 use batch::{RunDelta, note_listeners};
 use debounce::Debounced;
 pub(crate) use follow_up::Taken;
+pub use limit_settings::LimitOrder;
+pub(crate) use limit_settings::{KnownSettings, SettingsDelta};
 pub(crate) use limits::{LimitDelta, Lines};
 
 /// Waiters are looked up in pages of this size.

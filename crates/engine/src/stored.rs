@@ -4,6 +4,7 @@
 pub use abide_store::audit::Verified;
 pub use abide_store::{
     ApiKey, Attempt, AuditEntry, AuditHash, AuditNote, CostRow, DefinitionSummary, Delivery, DeliveryFilter,
-    DeliveryStatus, Disabled, Due, Health, Held, KeyHash, Owner, Page, RunFilter, RunSummary, Scope, Secret,
-    StoredDefinition, StoredRun, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    DeliveryStatus, Disabled, Due, Health, Held, InLine, KeyHash, LimitFigures, LimitPlace, Owner, Page,
+    PressurePlace, RunFilter, RunSummary, Scope, Secret, StoredDefinition, StoredRun, Waiter,
+    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };

@@ -421,6 +421,6 @@ async fn after_a_crash_all_is_looked_at_and_what_is_damaged_is_held_before_anybo
     let mut store = Sqlite::open(directory.path().join("abide.db")).unwrap();
     let (_, findings) = examine(&mut store, &mut |_| true).unwrap();
     assert!(findings.iter().any(|finding| finding.owner == Some(Owner::Run(culprit))));
-    assert_eq!(mend(&mut store, begin()).unwrap(), Mended { waits_of: 1, held: 0 });
+    assert_eq!(mend(&mut store, begin()).unwrap(), Mended { waits_of: 1, held: 0, limits: 0 });
     assert_eq!(examine(&mut store, &mut |_| true).unwrap().1, []);
 }

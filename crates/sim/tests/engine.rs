@@ -142,12 +142,14 @@ const KEPT: [(usize, u64, &str); 14] = [
 ];
 
 /// Seeds of worlds with limits that once broke a rule, by the number of nodes, with what was wrong then.
-const KEPT_WITH_LIMITS: [(usize, u64, &str); 5] = [
+const KEPT_WITH_LIMITS: [(usize, u64, &str); 7] = [
     (1, 64, "nobody got room behind one that could not have it"),
     (1, 153, "a rate forgot what was used, because the clock went back"),
     (3, 184, "a paused run failed at the deadline of its wait for room"),
     (3, 571, "one whose time was over was taken for one that was passed over"),
     (3, 702, "room was not given back under a limit that another node had made anew"),
+    (1, 959, "two settings in one commit were taken for one"),
+    (3, 1389, "somebody was let in before one who came first"),
 ];
 
 #[test]
@@ -258,6 +260,12 @@ fn r22_a_rate_that_forgets_is_caught() {
 fn r23_a_line_whose_first_is_passed_over_is_caught() {
     let rule = caught_with_limits(Defect::SkippedHead, 1);
     assert!(rule.contains("R23"), "{rule}");
+}
+
+#[test]
+fn r22_what_is_set_for_a_limit_and_not_heeded_is_caught() {
+    let rule = caught_with_limits(Defect::StaleSettings, 3);
+    assert!(rule.contains("R22"), "{rule}");
 }
 
 #[test]

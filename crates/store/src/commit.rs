@@ -9,7 +9,9 @@ use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::Run;
 
 use crate::tasks::TaskWrite;
-use crate::{Delivery, EventStartWrite, FollowUpWrite, LimitWrite, NewDefinition, Owner, ScheduleWrite};
+use crate::{
+    Delivery, EventStartWrite, FollowUpWrite, LimitWrite, NewDefinition, Owner, ScheduleWrite, SettingsWrite,
+};
 
 /// What is written together.
 #[derive(Debug, Default)]
@@ -23,6 +25,8 @@ pub struct Batch<'a> {
     pub schedules: Vec<ScheduleWrite<'a>>,
     /// Keys of limits whose room was taken or given back.
     pub limits: Vec<LimitWrite<'a>>,
+    /// What was set for limits.
+    pub limit_settings: Vec<SettingsWrite<'a>>,
     /// What webhooks are to be told of all this. One for a webhook that is gone is left out.
     pub deliveries: Vec<&'a Delivery>,
     /// Which tasks are out. Only a store that is shared keeps them.

@@ -64,7 +64,7 @@ pub use events::{EventName, Waiter};
 pub use follow_ups::{FollowUpWrite, StoredFollowUp};
 pub use histories::{RunUpdate, StoredRun, Update};
 pub use holds::{Culprit, Held, Owner, Suspect};
-pub use limits::{InLine, LimitPlace, LimitWrite};
+pub use limits::{InLine, LimitFigures, LimitPlace, LimitWrite, PressurePlace, SettingsWrite};
 pub use lists::{Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 pub use retention::{Awaits, EventPlace, KeyPlace, OfRun, OldEvent, OldKey, RunOfKey};
 pub use schedules::ScheduleWrite;

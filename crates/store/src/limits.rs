@@ -1,7 +1,8 @@
 //! Limits: how much room there is for each key, who has it, and who waits for it.
 
-use abide_core::capacity::{CapacityRequest, Limit, Rank};
+use abide_core::capacity::{CapacityRequest, Limit, LimitSettings, Rank};
 use abide_core::id::{LimitId, WaitpointId, WorkspaceId};
+use jiff::Timestamp;
 
 use crate::row::RowReader;
 use crate::{Error, Page};
@@ -18,6 +19,28 @@ pub trait Limits: Send {
         name: Option<&str>,
         page: &Page<LimitPlace>,
     ) -> Result<Vec<Limit>, Error>;
+
+    /// The keys of limits that somebody waits for, those for which most wait first; of one name, or of all.
+    fn limits_by_pressure(
+        &mut self,
+        workspace: WorkspaceId,
+        name: Option<&str>,
+        page: &Page<PressurePlace>,
+    ) -> Result<Vec<Limit>, Error>;
+
+    /// How many have room and wait under each limit, whatever the key: of those for which most wait, at most `limit`.
+    fn limit_figures(&mut self, limit: usize) -> Result<Vec<LimitFigures>, Error>;
+
+    /// What is set for a limit; `None`: nothing.
+    fn limit_settings(&mut self, id: LimitId) -> Result<Option<LimitSettings>, Error>;
+
+    /// What is set for the limits of a workspace, by name; of one name, or of all.
+    fn all_limit_settings(
+        &mut self,
+        workspace: WorkspaceId,
+        name: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<LimitSettings>, Error>;
 
     /// Those that wait for room under one key of a limit, the next one first, beginning after `after`, at most `limit`.
     fn line(&mut self, id: LimitId, after: Option<&InLine>, limit: usize) -> Result<Vec<InLine>, Error>;
@@ -36,6 +59,56 @@ impl LimitPlace {
     pub fn of(limit: &Limit) -> LimitPlace {
         LimitPlace { name: limit.name.to_string(), key: limit.key.to_string(), id: limit.id }
     }
+}
+
+/// Where a list of limits by pressure goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PressurePlace {
+    pub waiting: u64,
+    pub id: LimitId,
+}
+
+impl PressurePlace {
+    /// The place of a limit in the list.
+    pub fn of(limit: &Limit) -> PressurePlace {
+        PressurePlace { waiting: limit.waiting, id: limit.id }
+    }
+}
+
+/// How many have room and wait under a limit, whatever the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitFigures {
+    pub workspace: WorkspaceId,
+    pub name: String,
+    pub keys: u64,
+    pub used: u64,
+    pub waiting: u64,
+    /// Since when somebody has waited under one of the keys at any time.
+    pub waiting_since: Option<Timestamp>,
+}
+
+impl LimitFigures {
+    /// Of `workspace, name, keys, used, waiting, waiting_since`.
+    pub(crate) fn read(row: &impl RowReader) -> Result<LimitFigures, Error> {
+        Ok(LimitFigures {
+            workspace: WorkspaceId(row.number(0)?),
+            name: row.name(1)?,
+            keys: row.number(2)?,
+            used: row.number(3)?,
+            waiting: row.number(4)?,
+            waiting_since: row.optional_instant(5)?,
+        })
+    }
+}
+
+/// What is set for a limit, after all decisions of the batch.
+#[derive(Debug)]
+pub struct SettingsWrite<'a> {
+    /// The version that the first decision was made on; 0: nothing was set.
+    pub based_on: u64,
+    pub settings: &'a LimitSettings,
+    /// Whether nothing is set any more.
+    pub removed: bool,
 }
 
 /// A wait for room, in line. Ordered as the line is.

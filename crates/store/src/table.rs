@@ -35,7 +35,7 @@ impl Table {
 }
 
 /// In the order in which they are carried over. What a run's row says of its last change follows from its history.
-pub(crate) const TABLES: [Table; 21] = [
+pub(crate) const TABLES: [Table; 22] = [
     Table {
         name: "workspaces",
         columns: &["number", "name", "created_at"],
@@ -161,8 +161,25 @@ pub(crate) const TABLES: [Table; 21] = [
     },
     Table {
         name: "limits",
-        columns: &["id", "workspace", "name", "key", "version", "due_at", "document"],
+        columns: &[
+            "id",
+            "workspace",
+            "name",
+            "key",
+            "version",
+            "due_at",
+            "used",
+            "waiting",
+            "waiting_since",
+            "document",
+        ],
         names: &["name", "key"],
+        key: &["id"],
+    },
+    Table {
+        name: "limit_settings",
+        columns: &["id", "workspace", "name", "version", "document"],
+        names: &["name"],
         key: &["id"],
     },
     Table {

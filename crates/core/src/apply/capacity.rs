@@ -45,14 +45,18 @@ impl Run {
         }
     }
 
-    pub(super) fn capacity_queued(&mut self, number: u32, line: u16) -> Result<(), BadHistory> {
+    pub(super) fn capacity_queued(&mut self, number: u32, line: u16, keeps: bool) -> Result<(), BadHistory> {
         let ListensFor::Capacity(request) = &mut self.waitpoint_mut(number)?.listens_for else {
             return Err(BadHistory::Unknown("a wait for room"));
         };
         if usize::from(line) >= request.asks.len() {
             return Err(BadHistory::Unknown("a limit that room is asked of"));
         }
+        if keeps && let Some(ask) = request.asks.get_mut(usize::from(request.line)) {
+            ask.kept = true;
+        }
         request.line = line;
+        request.moves = request.moves.saturating_add(1);
         Ok(())
     }
 

@@ -49,6 +49,9 @@ pub struct Ask {
     pub holds: Holds,
     /// What becomes of the run if there is no room.
     pub when_full: WhenFull,
+    /// Whether the wait has this room already, and keeps it while it stands in the line of another limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
 }
 
 impl Ask {
@@ -80,12 +83,63 @@ pub struct CapacityRequest {
     /// The durable call of a handler that asks; `None`: the run, or an attempt of one of its steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Arc<str>>,
+    /// How often the wait has gone from one line to another.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub moves: u16,
+}
+
+fn is_zero(number: &u16) -> bool {
+    *number == 0
+}
+
+/// Where a wait goes whose turn has come in one line while another limit is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextLine {
+    /// The limit whose line the wait stands in next, by its place among the asks.
+    pub line: u16,
+    /// Whether the wait keeps the room under the limit whose turn it was.
+    pub keeps: bool,
 }
 
 impl CapacityRequest {
     /// The limit whose line the wait stands in.
     pub fn awaited(&self) -> Option<&Ask> {
         self.asks.get(usize::from(self.line))
+    }
+
+    /// Where the wait goes now that its turn has come and the ask `blocked` finds no room.
+    ///
+    /// It holds nothing and stands in the line of the limit that is full, by its first arrival. Where all of its limits are
+    /// nearly always full, it could go from line to line without end: after
+    /// [`MOVES_BETWEEN_LINES`](limits::MOVES_BETWEEN_LINES) it takes one limit after the other and keeps what it has. All
+    /// that keep room take limits in one order, so that no two wait for each other. A rate comes last and is not kept: one
+    /// that is used is used when the run begins.
+    pub fn next_line(&self, blocked: usize) -> NextLine {
+        let to = |line: usize| u16::try_from(line).unwrap_or(u16::MAX);
+        let moves_on = NextLine { line: to(blocked), keeps: false };
+        if self.moves < limits::MOVES_BETWEEN_LINES {
+            return moves_on;
+        }
+        let mut wanted: Vec<(bool, LimitId, usize)> =
+            self.wanted().map(|(line, ask)| (ask.token, ask.limit, line)).collect();
+        wanted.sort_unstable();
+        match &*wanted {
+            [(false, _, first), (_, _, second), ..] if *first == usize::from(self.line) => {
+                NextLine { line: to(*second), keeps: true }
+            }
+            [(false, _, first), ..] => NextLine { line: to(*first), keeps: false },
+            [(true, ..), ..] | [] => moves_on,
+        }
+    }
+
+    /// What is asked and not kept already, by its place among the asks.
+    pub fn wanted(&self) -> impl Iterator<Item = (usize, &Ask)> {
+        self.asks.iter().enumerate().filter(|(_, ask)| !ask.kept)
+    }
+
+    /// The limits under which the wait has room already.
+    pub fn kept(&self) -> impl Iterator<Item = LimitId> {
+        self.asks.iter().filter(|ask| ask.kept).map(|ask| ask.limit)
     }
 
     /// The room that is held once all of it is granted.

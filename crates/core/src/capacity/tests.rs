@@ -13,6 +13,7 @@ fn ask(concurrency: Option<u32>, rate: Option<Rate>) -> Ask {
         token: rate.is_some(),
         holds: Holds::Work,
         when_full: WhenFull::Queue,
+        kept: false,
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Capacity {
         number: u32,
         /// The limit, by its place among those that room is asked of.
         line: u16,
+        /// Whether the wait keeps the room under the limit in whose line it stood.
+        keeps: bool,
     },
     /// The limit skips what finds no room: the run is cancelled, and nobody is told of it.
     Skip {
@@ -45,7 +47,9 @@ impl Capacity {
         }
         match self {
             Capacity::Grant { number } => flow::grant(turn, number)?,
-            Capacity::Queue { number, line } => turn.emit(Change::CapacityQueued { number, line })?,
+            Capacity::Queue { number, line, keeps } => {
+                turn.emit(Change::CapacityQueued { number, line, keeps })?;
+            }
             Capacity::Skip { number } => {
                 let request = turn.run.waitpoint(number).and_then(|wait| wait.listens_for.capacity());
                 let limit = request.and_then(|request| request.awaited()).map(|ask| ask.described());

@@ -84,11 +84,12 @@ fn request(run: &Run, at: Option<StepAddress>, now: Timestamp) -> Result<Capacit
                 token,
                 holds: limit.holds,
                 when_full: limit.when_full,
+                kept: false,
             });
         }
     }
     let priority = priority(run)?;
-    Ok(CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call: None })
+    Ok(CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call: None, moves: 0 })
 }
 
 fn priority(run: &Run) -> Result<u8, EvaluationError> {
@@ -119,11 +120,12 @@ pub(crate) fn request_of_call(
         token: limit.policy.rate.is_some(),
         holds: Holds::Run,
         when_full: WhenFull::Queue,
+        kept: false,
     };
     // What the run says of its priority was rendered when it began; what cannot be is none.
     let priority = priority(run).unwrap_or(0);
     let (asks, call) = (vec![ask], Some(Arc::clone(call)));
-    CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call }
+    CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call, moves: 0 }
 }
 
 /// A durable call whose wait for room somebody has ended takes the room, whether there is any or not.

@@ -131,7 +131,7 @@ impl Teller<'_, '_> {
                     count => format!("{whose} has room under {count} limits"),
                 }
             }
-            Change::CapacityQueued { number, line: _ } => {
+            Change::CapacityQueued { number, line: _, keeps: _ } => {
                 format!("{} queues for room under another of its limits", self.wait(*number))
             }
             Change::StartCollected { number: _, input: _, resume_at } => {

@@ -74,6 +74,13 @@ impl Definitions<'_> {
         Ok(Arc::new(Definition::from_stored(&stored.document)?.definition))
     }
 
+    /// The compiled definition of the newest version; `None` if there is no such workflow.
+    pub async fn newest(self, name: &str) -> Result<Option<Arc<Definition>>, Error> {
+        let WorkspaceHandle { engine, id } = self.0;
+        let (name, known) = (name.to_owned(), Arc::clone(&engine.readers.known));
+        engine.readers.read(Some(id), move |store| known.newest(store, id, &name)).await
+    }
+
     /// The compiled definition that a run names, from memory if it was looked up before.
     pub async fn of_run(self, definition: &DefinitionRef) -> Result<KnownDefinition, Error> {
         let WorkspaceHandle { engine, id } = self.0;

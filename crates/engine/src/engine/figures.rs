@@ -5,7 +5,7 @@ use abide_core::id::WorkspaceId;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::tasks::TaskQueue;
-use abide_store::{Due, Read, Workspace};
+use abide_store::{Due, LimitFigures, Read, Workspace};
 use jiff::Timestamp;
 
 use super::{Engine, WaitCounts};
@@ -67,6 +67,11 @@ impl Figures<'_> {
             Ok(all)
         };
         self.0.readers.read(None, count).await
+    }
+
+    /// How many have room and wait under each limit, whatever the key: of those for which most wait, at most `limit`.
+    pub async fn limits(self, limit: usize) -> Result<Vec<LimitFigures>, Error> {
+        self.0.readers.read(None, move |store| store.limit_figures(limit)).await
     }
 
     /// The connections that read beside the writer, and how busy they are.

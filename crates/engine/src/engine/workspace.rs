@@ -56,6 +56,11 @@ impl<'e> WorkspaceHandle<'e> {
         Events(self)
     }
 
+    /// The limits of this workspace.
+    pub fn limits(self) -> super::LimitsHandle<'e> {
+        super::LimitsHandle(self)
+    }
+
     /// The schedules of this workspace.
     pub fn schedules(self) -> Schedules<'e> {
         Schedules(self)

@@ -171,6 +171,9 @@ impl Machine {
         for delta in batch.schedules.values() {
             delta.set_timers(&mut self.alarm);
         }
+        if !batch.limit_settings.is_empty() {
+            self.memory.settings.forget();
+        }
         for touched in batch.limits.values() {
             touched.set_timer(&mut self.alarm);
         }
@@ -183,6 +186,7 @@ impl Machine {
     /// Nothing of a round was done, and nothing of what may have been decided on top of it is.
     fn fail(&mut self, pending: PendingRound, error: &Error) {
         tracing::error!(%error, "a round could not be committed; nothing of it was done");
+        self.memory.settings.forget();
         let open = std::mem::take(&mut self.open);
         for mut failed in [pending, open.pending] {
             // It may be written all the same, with what it left for later rounds: the store says so.
@@ -196,6 +200,8 @@ impl Machine {
     fn decide_again(&mut self, round: RoundNumber, pending: PendingRound) {
         self.conflicts = (self.conflicts + 1).min(MOST_CONFLICTS);
         self.stats.conflicts += 1;
+        // Somebody else may have set a limit.
+        self.memory.settings.forget();
         let is_dependent = self.open.batch.is_dependent_on(round);
         let open = is_dependent.then(|| std::mem::take(&mut self.open).pending);
         for mut undone in [pending].into_iter().chain(open) {

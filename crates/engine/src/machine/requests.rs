@@ -42,9 +42,12 @@ impl Machine {
         match request {
             Request::Decide(Decide::Command { run, .. }) => !self.open.batch.has_run(*run),
             Request::Decide(Decide::Start { .. } | Decide::StartMany { .. }) => true,
-            Request::Decide(Decide::Commands { .. } | Decide::Schedule { .. } | Decide::SendEvent { .. }) => {
-                false
-            }
+            Request::Decide(
+                Decide::Commands { .. }
+                | Decide::Schedule { .. }
+                | Decide::SetLimit { .. }
+                | Decide::SendEvent { .. },
+            ) => false,
             Request::Task(_) => false,
             Request::Query(
                 Query::Stats { .. }
@@ -111,6 +114,10 @@ impl Machine {
                 }
                 let done = round.order(workspace, *order, (by, key.as_deref()), checked.as_ref());
                 pending.reply(PendingReply::Schedule(answer, done.map(Box::new)), retry);
+            }
+            Decide::SetLimit { workspace, order, by, answer } => {
+                let done = round.set_limit(workspace, &order, by);
+                pending.reply(PendingReply::SetLimit(answer, done.map(Box::new)), retry);
             }
             Decide::SendEvent { send, answer } => {
                 pending.reply(PendingReply::SendEvent(answer, round.send_event(&send)), retry);

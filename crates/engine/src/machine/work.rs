@@ -196,6 +196,7 @@ impl Machine {
             | FollowUp::TellParent { .. }
             | FollowUp::TellSchedule { .. }
             | FollowUp::Grant { .. }
+            | FollowUp::ApplySettings { .. }
             | FollowUp::StartScheduled { .. } => true,
         }
     }

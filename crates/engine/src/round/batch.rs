@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use super::budget::Spent;
 use super::event_starts::RefusedWrite;
-use super::{LimitDelta, Lines};
+use super::{LimitDelta, Lines, SettingsDelta};
 use crate::backlog::Backlog;
 use crate::error::Error;
 use crate::in_flight::RoundNumber;
@@ -42,6 +42,7 @@ pub struct RoundBatch {
     pub(crate) schedules: BTreeMap<ScheduleId, ScheduleDelta>,
     pub(crate) limits: BTreeMap<LimitId, LimitDelta>,
     pub(super) lines: Lines,
+    pub(crate) limit_settings: BTreeMap<LimitId, SettingsDelta>,
     /// Why nothing of this round may be committed.
     pub(crate) poisoned: Option<Error>,
     /// Starts on events that were refused.
@@ -134,6 +135,12 @@ impl RoundBatch {
         self.deltas.get(&run).filter(|delta| !delta.records.is_empty())
     }
 
+    /// Takes out a run that nothing was decided about.
+    pub(super) fn take_out(&mut self, run: RunId) -> Option<RunDelta> {
+        self.order.retain(|id| *id != run);
+        self.deltas.remove(&run)
+    }
+
     /// How many runs it is about.
     pub(crate) fn runs(&self) -> usize {
         self.order.len()
@@ -184,6 +191,7 @@ impl RoundBatch {
         changed
             || scheduled
             || limited
+            || !self.limit_settings.is_empty()
             || !self.events.is_empty()
             || !self.refused_starts.is_empty()
             || !self.idempotency.is_empty()
@@ -213,6 +221,7 @@ impl RoundBatch {
             event_starts: self.refused_starts.iter().map(RefusedWrite::write).collect(),
             schedules: self.schedules.values().filter_map(ScheduleDelta::write).collect(),
             limits: self.limits.values().filter_map(LimitDelta::write).collect(),
+            limit_settings: self.limit_settings.values().filter_map(SettingsDelta::write).collect(),
             deliveries: self.deliveries.iter().collect(),
             tasks: self.tasks.iter().filter(|_| self.commits_tasks).collect(),
             follow_ups: self

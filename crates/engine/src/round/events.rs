@@ -369,6 +369,7 @@ impl Round<'_> {
             | FollowUp::TellParent { .. }
             | FollowUp::TellSchedule { .. }
             | FollowUp::Grant { .. }
+            | FollowUp::ApplySettings { .. }
             | FollowUp::StartRuns { .. }
             | FollowUp::StartScheduled { .. } => Ok(None),
         }

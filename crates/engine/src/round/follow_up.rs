@@ -94,7 +94,7 @@ impl Round<'_> {
             | FollowUp::StartRuns { .. }
             | FollowUp::LookBack { .. } => what,
             FollowUp::Grant { .. } if self.batch.leaves(|_, left| *left == what) => return,
-            FollowUp::Grant { .. } => what,
+            FollowUp::Grant { .. } | FollowUp::ApplySettings { .. } => what,
         };
         let id = self.memory.fresh_id(self.now, self.random.draw_u128()).0;
         let owner = self.backlog.owner();
@@ -140,7 +140,10 @@ impl Round<'_> {
                     self.leave(workspace, todo);
                 }
             }
-            FollowUp::Deliver { .. } | FollowUp::StartRuns { .. } | FollowUp::LookBack { .. } => {
+            FollowUp::Deliver { .. }
+            | FollowUp::StartRuns { .. }
+            | FollowUp::LookBack { .. }
+            | FollowUp::ApplySettings { .. } => {
                 self.leave(workspace, todo);
             }
         }
@@ -201,6 +204,9 @@ impl Round<'_> {
                 told.map_or(Taken::Unread, |()| Taken::Done)
             }
             FollowUp::Grant { limit } => self.grant(*limit).map_or(Taken::Unread, |()| Taken::Done),
+            FollowUp::ApplySettings { settings: _, workflow, name, key, after } => self
+                .apply_settings(stored, (workflow.as_ref(), name), key.as_ref(), after.as_ref())
+                .unwrap_or(Taken::Unread),
             FollowUp::TellSchedule { schedule, run } => {
                 self.tell_schedule(*schedule, *run).map_or(Taken::Unread, |()| Taken::Done)
             }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use abide_core::capacity::{Ask, CapacityRequest, Holder, Limit, Vacancy};
+use abide_core::capacity::{Ask, CapacityRequest, Holder, Limit, LimitSettings, NextLine, Vacancy};
 use abide_core::command::{Capacity, Command};
 use abide_core::definition::WhenFull;
 use abide_core::effect::CapacityEffect;
@@ -17,7 +17,7 @@ use abide_core::time::Millis;
 use abide_store::{InLine, LIMIT_TIMER, LimitWrite, StoredTimer};
 use jiff::Timestamp;
 
-use super::Round;
+use super::{Round, RunDelta};
 use crate::alarm::Alarm;
 use crate::error::Error;
 
@@ -154,16 +154,62 @@ impl Round<'_> {
         if !self.touch_limit(id)?.is_some_and(|delta| delta.limit.is_to_grant(now)) {
             return Ok(());
         }
+        let passed = self.batch.limits.get(&id).and_then(|delta| delta.passed);
+        let granted = self.grant_next(id);
+        if granted.is_err()
+            && let Some(delta) = self.batch.limits.get_mut(&id)
+        {
+            // Who could not be read is not passed over.
+            delta.passed = passed;
+        }
+        granted
+    }
+
+    fn grant_next(&mut self, id: LimitId) -> Result<(), Error> {
         let Some(next) = self.next_in_line(id)? else { return Ok(()) };
         let Some(asking) = self.asking(next.run, next.number)? else { return Ok(()) };
         let blocked = self.blocked(asking.workspace, asking.said_at, &asking.request, Some(id))?;
         self.leave_line_of(id)?;
         match blocked {
             None => self.let_in(&asking)?,
-            Some(line) => self.join(&asking, line)?,
+            Some(line) => self.move_on(&asking, id, line)?,
         }
         self.grant_if_any(id);
         Ok(())
+    }
+
+    /// Has a wait whose turn has come go to the line of another limit. It may keep the room that it could have had.
+    fn move_on(&mut self, asking: &Asking, id: LimitId, blocked: usize) -> Result<(), Error> {
+        let NextLine { line, keeps } = asking.request.next_line(blocked);
+        let now = self.now;
+        if keeps && let Some(ask) = asking.request.awaited() {
+            let holder = Holder { run: asking.run, at: asking.at, since: now };
+            if let Some(delta) = self.touch_limit(id)? {
+                delta.change(now, |limit| limit.take(ask, holder, now));
+            }
+        }
+        self.join(asking, usize::from(line), keeps)
+    }
+
+    /// Has a key of a limit do as an operator has set it, and gives room if there is more.
+    pub(super) fn apply_to(&mut self, id: LimitId) -> Result<(), Error> {
+        let now = self.now;
+        if let Some(delta) = self.touch_limit(id)? {
+            delta.change(now, |_| ());
+            self.grant_if_any(id);
+        }
+        Ok(())
+    }
+
+    /// Has the keys that this round decided on do as was set in it.
+    pub(super) fn obey_again(&mut self, settings: &LimitSettings) {
+        let (now, set) = (self.now, Some(settings).filter(|settings| !settings.is_empty()));
+        let mut changed = Vec::new();
+        for delta in self.batch.limits.values_mut().filter(|delta| delta.limit.settings_id() == settings.id) {
+            delta.change(now, |limit| limit.obey(set));
+            changed.push(delta.limit.id);
+        }
+        changed.into_iter().for_each(|id| self.grant_if_any(id));
     }
 
     fn ask(&mut self, run: RunId, number: u32) -> Result<(), Error> {
@@ -175,14 +221,14 @@ impl Round<'_> {
         match ask.when_full {
             WhenFull::Replace if asking.is_new => {
                 self.replace(&asking, &ask)?;
-                self.join(&asking, line)
+                self.join(&asking, line, false)
             }
             WhenFull::Skip if asking.is_new => {
-                self.join(&asking, line)?;
+                self.join(&asking, line, false)?;
                 self.command(run, Command::Capacity(Capacity::Skip { number }))
             }
             WhenFull::Queue | WhenFull::Skip | WhenFull::Replace | WhenFull::Refuse => {
-                self.join(&asking, line)
+                self.join(&asking, line, false)
             }
         }
     }
@@ -209,8 +255,9 @@ impl Round<'_> {
         self.command(asking.run, Command::Capacity(Capacity::Grant { number: asking.number }))
     }
 
-    /// Has a wait stand in the line of one of its limits.
-    fn join(&mut self, asking: &Asking, line: usize) -> Result<(), Error> {
+    /// Has a wait stand in the line of one of its limits; if it keeps the room under the limit in whose line it stood, that is
+    /// taken already.
+    fn join(&mut self, asking: &Asking, line: usize, keeps: bool) -> Result<(), Error> {
         let Some(ask) = asking.request.asks.get(line) else { return Ok(()) };
         let place = InLine { rank: asking.request.rank, waitpoint: asking.run.waitpoint(asking.number) };
         let now = self.now;
@@ -224,7 +271,7 @@ impl Round<'_> {
         let number = asking.number;
         match u16::try_from(line) {
             Ok(line) if line != asking.request.line => {
-                self.command(asking.run, Command::Capacity(Capacity::Queue { number, line }))
+                self.command(asking.run, Command::Capacity(Capacity::Queue { number, line, keeps }))
             }
             Ok(_) | Err(_) => Ok(()),
         }
@@ -232,6 +279,9 @@ impl Round<'_> {
 
     fn leave_line(&mut self, run: RunId, number: u32) -> Result<(), Error> {
         let Some(asking) = self.asking(run, number)? else { return Ok(()) };
+        for kept in asking.request.kept() {
+            self.release_room(run, asking.at, kept)?;
+        }
         asking.request.awaited().map_or(Ok(()), |ask| self.leave_line_of(ask.limit))
     }
 
@@ -292,7 +342,7 @@ impl Round<'_> {
         serving: Option<LimitId>,
     ) -> Result<Option<usize>, Error> {
         let now = self.now;
-        for (line, ask) in request.asks.iter().enumerate() {
+        for (line, ask) in request.wanted() {
             let delta = self.limit_of(workspace, said_at, ask)?;
             let is_behind = serving.is_none() && delta.limit.waiting > 0;
             if is_behind || delta.limit.vacancy(ask, now) != Vacancy::Now {
@@ -310,7 +360,7 @@ impl Round<'_> {
         request: &CapacityRequest,
     ) -> Result<(), Error> {
         let now = self.now;
-        for ask in &request.asks {
+        for (_, ask) in request.wanted() {
             let holder = Holder { run, at, since: now };
             self.limit_of(workspace, said_at, ask)?.change(now, |limit| limit.take(ask, holder, now));
         }
@@ -343,7 +393,9 @@ impl Round<'_> {
         let now = self.now;
         if self.touch_limit(ask.limit)?.is_none() {
             let version = (self.random.draw() >> 2) | 1;
-            let delta = LimitDelta::new(Limit::new(workspace, ask, said_at, version), 0);
+            let mut limit = Limit::new(workspace, ask, said_at, version);
+            limit.obey(self.settings_of(limit.settings_id())?.as_ref());
+            let delta = LimitDelta::new(limit, 0);
             self.batch.limits.insert(ask.limit, delta);
         }
         let delta = self.batch.limits.get_mut(&ask.limit).expect("it was just put there");
@@ -372,8 +424,9 @@ impl Round<'_> {
                 }
                 None => self.store.limit(id)?,
             };
-            if let Some(limit) = known {
+            if let Some(mut limit) = known {
                 let based_on = limit.version;
+                limit.obey(self.settings_of(limit.settings_id())?.as_ref());
                 self.batch.limits.insert(id, LimitDelta::new(limit, based_on));
             }
         }
@@ -386,10 +439,11 @@ impl Round<'_> {
             let passed = self.batch.limits.get(&id).and_then(|delta| delta.passed);
             let (page, is_last) = self.in_line(id, passed)?;
             for place in page {
+                let stands = self.stands_in_line(id, place.waitpoint)?;
                 if let Some(delta) = self.batch.limits.get_mut(&id) {
                     delta.passed = Some(place);
                 }
-                if self.stands_in_line(id, place.waitpoint)? {
+                if stands {
                     return Ok(Some(place.waitpoint));
                 }
             }
@@ -421,6 +475,28 @@ impl Round<'_> {
     /// Whether a wait still stands in this line. One whose run is held or cannot be read is passed over, and one whose time
     /// is over, even if its timer has not fired yet (R4).
     fn stands_in_line(&mut self, id: LimitId, waitpoint: WaitpointId) -> Result<bool, Error> {
+        Ok(self.is_known_in_line(id, waitpoint)?
+            || (self.read_again(waitpoint.run)? && self.is_known_in_line(id, waitpoint)?))
+    }
+
+    /// Reads a run again that nothing was decided about here. The store has just said where it waits: who knows otherwise may
+    /// have read it before another node had it wait there.
+    fn read_again(&mut self, id: RunId) -> Result<bool, Error> {
+        let is_decided = self.batch.changed(id).is_some() || self.in_flight.changes(id);
+        if is_decided || !self.memory.is_shared() {
+            return Ok(false);
+        }
+        let Some(RunDelta { run, actions, .. }) = self.batch.take_out(id) else { return Ok(false) };
+        self.memory.distrust(run);
+        match self.delta(id) {
+            Ok(delta) => delta.actions.extend(actions),
+            Err(error) if error.passes() => return Err(error),
+            Err(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn is_known_in_line(&mut self, id: LimitId, waitpoint: WaitpointId) -> Result<bool, Error> {
         let now = self.now;
         let run = match self.run(waitpoint.run) {
             Ok(run) => run,

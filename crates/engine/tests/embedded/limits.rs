@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use abide_core::capacity::Limit;
+use abide_core::capacity::{Limit, SettingChange};
 use abide_core::command::{Command, Steer, Steering};
 use abide_core::id::RunId;
+use abide_core::id::WorkspaceId;
 use abide_core::refusal::Refusal;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
 use abide_core::waitpoint::Kind;
-use abide_engine::{Error, StartRun, StartedHow, TaskResult};
-use abide_store::Page;
+use abide_engine::{Clock, Error, LimitOrder, StartRun, StartedHow, TaskResult, examine, mend};
+use abide_store::{Batch, LimitWrite, Page};
 use serde_json::{Value, json};
 
 use crate::host::Host;
@@ -361,4 +363,134 @@ async fn a_thousand_runs_over_a_hundred_keys_all_get_their_turn() {
         assert_eq!(host.end_of(run).await.status, Completed);
     }
     assert!(kept(&host).is_empty(), "{:?}", kept(&host));
+}
+
+/// Sets something for the limit `name` that workflows share.
+async fn set(host: &Host, key: Option<&str>, change: SettingChange) {
+    let order = LimitOrder { workflow: None, name: "crm".into(), key: key.map(Into::into), change };
+    host.engine.workspace(WorkspaceId::DEFAULT).limits().set(order, Actor::new("anna")).await.unwrap();
+    host.engine.clock().settled().await.unwrap();
+}
+
+fn concurrency(most: Option<u32>) -> SettingChange {
+    SettingChange { concurrency: Some(most), ..SettingChange::default() }
+}
+
+fn paused(paused: bool) -> SettingChange {
+    SettingChange { paused: Some(paused), ..SettingChange::default() }
+}
+
+#[tokio::test]
+async fn a_limit_is_raised_lowered_paused_and_resumed_at_run_time() {
+    let limits = json!([{ "name": "crm", "scope": "workspace", "concurrency": 1, "holds": "run" }]);
+    let host = host(gate(limits)).await;
+    let mut runs = Vec::new();
+    for _ in 0..5 {
+        runs.push(host.start("gate").await);
+    }
+    set(&host, None, concurrency(Some(3))).await;
+    assert_eq!(statuses(&host, &runs).await, [Waiting, Waiting, Waiting, Pending, Pending], "raised");
+    set(&host, None, concurrency(Some(2))).await;
+    assert_eq!(
+        statuses(&host, &runs).await,
+        [Waiting, Waiting, Waiting, Pending, Pending],
+        "nobody is evicted"
+    );
+    go(&host, runs[0]).await;
+    assert_eq!(host.status(runs[3]).await, Pending, "two have room");
+    set(&host, None, paused(true)).await;
+    go(&host, runs[1]).await;
+    assert_eq!(host.status(runs[3]).await, Pending, "nobody is let in");
+    let host = host.crash_after("1s").await;
+    go(&host, runs[2]).await;
+    assert_eq!(statuses(&host, &runs[3..]).await, [Pending, Pending], "it is paused after a restart, too");
+    let late = host.start("gate").await;
+    assert_eq!(host.status(late).await, Pending);
+    set(&host, None, paused(false)).await;
+    assert_eq!(statuses(&host, &runs[3..]).await, [Waiting, Waiting]);
+    set(&host, None, concurrency(None)).await;
+    go(&host, runs[3]).await;
+    assert_eq!(host.status(late).await, Pending, "as the definition says again");
+    go(&host, runs[4]).await;
+    assert_eq!(host.status(late).await, Waiting);
+    go(&host, late).await;
+    assert!(kept(&host).is_empty());
+    assert!(host.engine.workspace(WorkspaceId::DEFAULT).limits().settings(None).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_set_for_one_key_stands_above_what_is_set_for_all() {
+    let limits = json!([{
+        "name": "crm", "scope": "workspace", "key": "{{ input.account }}", "concurrency": 1, "holds": "run",
+    }]);
+    let host = host(gate(limits)).await;
+    set(&host, None, concurrency(Some(2))).await;
+    set(&host, Some("big"), concurrency(Some(3))).await;
+    let start = async |account: &str| host.engine.start("gate", json!({ "account": account })).await.unwrap();
+    let mut runs = Vec::new();
+    for account in ["big", "big", "big", "big", "small", "small", "small"] {
+        runs.push(start(account).await);
+    }
+    assert_eq!(
+        statuses(&host, &runs).await,
+        [Waiting, Waiting, Waiting, Pending, Waiting, Waiting, Pending],
+        "keys that are made later heed it"
+    );
+    set(&host, Some("small"), paused(true)).await;
+    go(&host, runs[4]).await;
+    go(&host, runs[0]).await;
+    assert_eq!((host.status(runs[3]).await, host.status(runs[6]).await), (Waiting, Pending));
+}
+
+#[tokio::test]
+async fn r23_one_that_needs_two_limits_that_are_always_full_is_not_passed_over_for_ever() {
+    let limit = |name: &str| json!({ "name": name, "scope": "workspace", "concurrency": 1, "holds": "run" });
+    let step = json!([{ "type": "external_event", "name": "wait", "signalType": "go" }]);
+    let host = Host::new().await;
+    for (name, limits) in [("a", vec!["A"]), ("b", vec!["B"]), ("both", vec!["A", "B"])] {
+        let limits: Vec<Value> = limits.into_iter().map(limit).collect();
+        host.deploy(json!({ "name": name, "limits": limits, "steps": step })).await.unwrap();
+    }
+    let mut runs = [vec![host.start("a").await], vec![host.start("b").await]];
+    let both = host.start("both").await;
+    let mut rounds = 0;
+    while host.status(both).await != Waiting {
+        // Somebody always waits for the room that is given back.
+        for (workflow, runs) in ["a", "b"].into_iter().zip(&mut runs) {
+            runs.push(host.start(workflow).await);
+            if host.status(runs[0]).await == Waiting {
+                go(&host, runs.remove(0)).await;
+            }
+        }
+        rounds += 1;
+        assert!(rounds < 10, "it is passed over for ever: {:?}", kept(&host));
+    }
+    assert!(rounds >= 4, "it keeps nothing at first");
+    go(&host, both).await;
+    for run in runs.concat() {
+        go(&host, run).await;
+        assert_eq!(host.status(run).await, Completed);
+    }
+    assert!(kept(&host).is_empty(), "{:?}", kept(&host));
+}
+
+#[tokio::test]
+async fn the_doctor_finds_room_that_leaked_and_waiters_that_were_lost_and_mends_both() {
+    let host = host(gate(json!([{ "name": "one", "concurrency": 1, "holds": "run" }]))).await;
+    let runs = [host.start("gate").await, host.start("gate").await];
+    let Host { place, clock, engine } = host;
+    engine.shut_down().await.unwrap();
+    let mut store = place.open();
+    let page = Page { after: None, limit: 10 };
+    let limit = store.limits(WorkspaceId::DEFAULT, None, &page).unwrap().remove(0);
+    let wrong = Limit { used: 2, waiting: 0, version: limit.version + 1, ..limit.clone() };
+    let write = LimitWrite { based_on: limit.version, limit: &wrong, removed: false };
+    store.commit(&Batch { limits: vec![write], ..Batch::default() }).unwrap();
+    let (_, findings) = examine(&mut *store, &mut |_| true).unwrap();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].what.contains("2 have room and 0 wait, and runs say 1 and 1"), "{findings:?}");
+    assert_eq!(mend(&mut *store, clock.now()).unwrap().limits, 1);
+    assert_eq!(examine(&mut *store, &mut |_| true).unwrap().1, []);
+    let mended = store.limits(WorkspaceId::DEFAULT, None, &page).unwrap().remove(0);
+    assert_eq!((mended.used, mended.waiting, mended.holders[0].run), (1, 1, runs[0]));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use abide_core::capacity::Limit;
+use abide_core::capacity::{Limit, LimitSettings};
 use abide_core::command::Event;
 use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
@@ -25,9 +25,9 @@ use abide_store::tasks::{TaskQueue, Tasks};
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, EventStarter, Health, Held, InLine,
-    KeyHash, KeyPlace, LimitPlace, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store,
-    StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Suspect, Update, Waiter, WaitpointFilter,
-    WaitpointSummary, Webhook, Workspace,
+    KeyHash, KeyPlace, LimitFigures, LimitPlace, OfRun, OldEvent, OldKey, Owner, Page, PressurePlace, Read,
+    RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Suspect, Update,
+    Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -240,6 +240,12 @@ pass_on! {
     Limits {
         limit(id: LimitId) -> Option<Limit>;
         limits(workspace: WorkspaceId, name: Option<&str>, page: &Page<LimitPlace>) -> Vec<Limit>;
+        limits_by_pressure(
+            workspace: WorkspaceId, name: Option<&str>, page: &Page<PressurePlace>
+        ) -> Vec<Limit>;
+        limit_figures(limit: usize) -> Vec<LimitFigures>;
+        limit_settings(id: LimitId) -> Option<LimitSettings>;
+        all_limit_settings(workspace: WorkspaceId, name: Option<&str>, limit: usize) -> Vec<LimitSettings>;
         line(id: LimitId, after: Option<&InLine>, limit: usize) -> Vec<InLine>;
     }
     Lists {

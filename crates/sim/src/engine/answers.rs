@@ -107,6 +107,11 @@ impl World {
                 }
                 Heard::Error(_) | Heard::Lost => {}
             },
+            PendingCall::SetLimit { answer } => {
+                if let Heard::Nothing(answer) = hear(answer) {
+                    return Ok(Some(PendingCall::SetLimit { answer }));
+                }
+            }
             PendingCall::Schedule { answer } => match hear(answer) {
                 Heard::Nothing(answer) => return Ok(Some(PendingCall::Schedule { answer })),
                 Heard::Answer(ordered) => {

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use abide_core::capacity::LimitSettings;
 use abide_core::command::{Command, Reply};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::waitpoint::Actor;
 use abide_engine::machine::{
     Decide, Handed, Input, Poll, Query, Request, SendEvent, Sender, StartRun, TaskRequest,
 };
-use abide_engine::{Asker, Error, EventSent, Handler, Ordered, ScheduleOrder, Started, Stats, TaskResult};
+use abide_engine::{
+    Asker, Error, EventSent, Handler, LimitOrder, Ordered, ScheduleOrder, Started, Stats, TaskResult,
+};
 use serde_json::Value;
 use tokio::sync::oneshot::{self, Receiver};
 
@@ -37,6 +40,7 @@ pub(super) enum PendingCall {
     Event { event: EventCall, answer: Answered<EventSent> },
     Poll { worker: Arc<str>, answer: Answered<Handed> },
     Schedule { answer: Answered<Box<Ordered>> },
+    SetLimit { answer: Answered<Box<LimitSettings>> },
     Stats { answer: Answered<Stats> },
 }
 
@@ -195,6 +199,18 @@ impl World {
             answer: sender,
         };
         self.send(node, request, PendingCall::Schedule { answer });
+    }
+
+    pub(super) fn call_set_limit(&mut self, node: usize, order: LimitOrder) {
+        self.tell(|| format!("node {node}: {order:?}"));
+        let (sender, answer) = oneshot::channel();
+        let request = Decide::SetLimit {
+            workspace: WorkspaceId::DEFAULT,
+            order: Box::new(order),
+            by: Actor::new("operator"),
+            answer: sender,
+        };
+        self.send(node, request, PendingCall::SetLimit { answer });
     }
 
     pub(super) fn call_stats(&mut self, node: usize) {

@@ -18,6 +18,9 @@ const SCHEDULES: usize = 2;
 impl World {
     /// One thing happens.
     pub(super) fn act(&mut self) -> Check {
+        if self.setting.limits && self.chance(25) {
+            return self.set_limit();
+        }
         // Where starts are debounced, many come.
         let what = if self.setting.debounce { 50 + 12 } else { 50 };
         match self.random.below(what) {

@@ -25,12 +25,14 @@ pub enum Defect {
     EmptyLine,
     /// What was answered under which idempotency key is not kept: what is asked for again is done again.
     ForgottenKeys,
+    /// A node may go by what was set for a limit before it was set otherwise.
+    StaleSettings,
     /// A task that is recalled stays on the board as if somebody had it.
     Tombstone,
 }
 
 impl Defect {
-    pub const ALL: [Defect; 12] = [
+    pub const ALL: [Defect; 13] = [
         Defect::LeakedLease,
         Defect::EarlyEffects,
         Defect::StaleAfterConflict,
@@ -42,6 +44,7 @@ impl Defect {
         Defect::SkippedHead,
         Defect::EmptyLine,
         Defect::ForgottenKeys,
+        Defect::StaleSettings,
         Defect::Tombstone,
     ];
 }

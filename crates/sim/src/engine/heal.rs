@@ -51,6 +51,7 @@ impl World {
         }
         self.finish_performing();
         self.remove_schedules()?;
+        self.remove_limit_settings()?;
         let mut waited_for_leases = 0;
         for _ in 0..ROUNDS {
             if self.is_busy()? {

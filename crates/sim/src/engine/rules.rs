@@ -11,7 +11,7 @@ use abide_core::run::Run;
 use abide_store::Batch;
 
 use super::debounce;
-use super::limits::{self, Begun, Lines};
+use super::limits::{self, Begun, Holding, Lines};
 use super::store::{Kind, State};
 use crate::inspector::{Inspector, Ledger};
 use crate::world::Check;
@@ -27,6 +27,8 @@ pub(super) struct Rules {
     starts: debounce::Starts,
     /// Who stood in line before a batch is committed.
     lines: Lines,
+    /// Who had room before a batch is committed.
+    holding: Holding,
     /// A rule that a commit has broken.
     pub(super) broken: Option<String>,
 }
@@ -79,6 +81,7 @@ impl Rules {
         let version = |run: RunId| state.runs.get(&run).map_or(0, |row| row.run.seq);
         self.versions = batch.runs.iter().map(|write| (write.run.id, version(write.run.id))).collect();
         self.lines = Lines::of(state);
+        self.holding = Holding::of(state);
     }
 
     /// Looks at what was committed.
@@ -100,11 +103,15 @@ impl Rules {
                 check_sent(run, record, batch)?;
             }
             self.inspector.look_at(&view, run, write.records)?;
-            write.records.iter().try_for_each(|record| self.begun.look_at(run, record))?;
+            write
+                .records
+                .iter()
+                .try_for_each(|record| self.begun.look_at(state, &self.holding, run, record))?;
+            limits::check_moves(run)?;
             write.records.iter().try_for_each(|record| self.starts.look_at(run, record))?;
         }
         if !(state.limits.is_empty() && batch.limits.is_empty()) {
-            limits::check_room(state)?;
+            self.holding.check(state)?;
             limits::check_kept(state)?;
             debounce::check_alone(state)?;
             self.lines.check_order(state)?;

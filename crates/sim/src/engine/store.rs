@@ -21,7 +21,7 @@ pub(crate) mod snapshots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_core::capacity::Limit;
+use abide_core::capacity::{Limit, LimitSettings};
 use abide_core::command::Event;
 use abide_core::event_start::RefusedStart;
 use abide_core::history::Record;
@@ -101,6 +101,9 @@ pub(crate) struct State {
     pub(crate) event_starts: BTreeMap<(WorkspaceId, String, String), Option<RefusedStart>>,
     pub(crate) schedules: BTreeMap<ScheduleId, Schedule>,
     pub(crate) limits: BTreeMap<LimitId, Limit>,
+    pub(crate) limit_settings: BTreeMap<LimitId, LimitSettings>,
+    /// Whether somebody has set anything for a limit.
+    pub(crate) ever_set: bool,
     pub(crate) follow_ups: BTreeMap<(WorkspaceId, u128), StoredFollowUp>,
     descendants: BTreeMap<RunId, u64>,
     /// The task board of a cluster.

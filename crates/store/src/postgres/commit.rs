@@ -245,6 +245,10 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
                 let moved_on = limits::first_of(&batch.limits);
                 return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
             }
+            Part::LimitSettings(count) if is_short(*count) => {
+                let moved_on = limits::first_set(&batch.limit_settings);
+                return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
+            }
             Part::FollowUps(count) if is_short(*count) => {
                 let first = batch.follow_ups.first().map(|write| RunId(write.follow_up().id));
                 return Err(Trouble::Known(first.map_or_else(nothing_moved, Error::Conflict)));
@@ -261,6 +265,7 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             | Part::Costs
             | Part::Schedules(_)
             | Part::Limits(_)
+            | Part::LimitSettings(_)
             | Part::FollowUps(_)
             | Part::Descendants
             | Part::Deliveries

@@ -14,7 +14,7 @@ struct Migration {
 }
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [Migration; 11] = [
+const MIGRATIONS: [Migration; 12] = [
     Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 },
     Migration { sql: include_str!("migrations/0002_audit.sql"), oldest: 1 },
     // A node that leaves nothing for later rounds does not look at what others left.
@@ -34,6 +34,8 @@ const MIGRATIONS: [Migration; 11] = [
     Migration { sql: include_str!("migrations/0010_limits.sql"), oldest: 10 },
     // A node of before starts no runs on events.
     Migration { sql: include_str!("migrations/0011_event_starts.sql"), oldest: 11 },
+    // A node of before does not do as limits are set, and cannot read a wait that keeps room.
+    Migration { sql: include_str!("migrations/0012_limit_settings.sql"), oldest: 12 },
 ];
 
 /// A node that was seen so lately may be at work.

@@ -37,6 +37,9 @@ pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result
     for write in &batch.schedules {
         schedules::write(transaction, write).map_err(|error| error.of(write.schedule.id.owner().id()))?;
     }
+    for write in &batch.limit_settings {
+        limits::write_settings(transaction, write)?;
+    }
     for write in &batch.limits {
         limits::write(transaction, write)?;
     }

@@ -8,7 +8,7 @@ use crate::chunk;
 const WITH_SUMS: i64 = 9;
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("migrations/0012_snapshots.sql"),
     include_str!("migrations/0013_limits.sql"),
     include_str!("migrations/0014_event_starts.sql"),
+    include_str!("migrations/0015_limit_settings.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

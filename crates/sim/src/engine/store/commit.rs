@@ -66,7 +66,8 @@ impl State {
             }
         }
         batch.schedules.iter().try_for_each(|write| self.check_schedule(write))?;
-        batch.limits.iter().try_for_each(|write| self.check_limit(write))?;
+        batch.limit_settings.iter().try_for_each(|write| self.check_settings(write))?;
+        batch.limits.iter().try_for_each(|write| self.check_limit(write, batch))?;
         batch.follow_ups.iter().try_for_each(|write| self.check_follow_up(write))?;
         self.check_events(batch, seen)
     }
@@ -181,6 +182,9 @@ impl State {
         }
         for write in &batch.schedules {
             self.write_schedule(write);
+        }
+        for write in &batch.limit_settings {
+            self.write_settings(write);
         }
         for write in &batch.limits {
             self.write_limit(write);

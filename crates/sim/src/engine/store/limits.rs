@@ -1,9 +1,12 @@
 //! Limits and their lines: what is kept, and what a commit compares.
 
-use abide_core::capacity::Limit;
+use abide_core::capacity::{Limit, LimitSettings};
 use abide_core::id::{LimitId, WorkspaceId};
 use abide_store::roles::Limits;
-use abide_store::{Error, InLine, LIMIT_TIMER, LimitPlace, LimitWrite, Page, StoredTimer};
+use abide_store::{
+    Batch, Error, InLine, LIMIT_TIMER, LimitFigures, LimitPlace, LimitWrite, Page, PressurePlace,
+    SettingsWrite, StoredTimer,
+};
 
 use super::super::defect::Defect;
 use super::{SimStore, State};
@@ -37,6 +40,37 @@ impl Limits for SimStore {
         Ok(found)
     }
 
+    fn limits_by_pressure(
+        &mut self,
+        _: WorkspaceId,
+        _: Option<&str>,
+        _: &Page<PressurePlace>,
+    ) -> Result<Vec<Limit>, Error> {
+        super::not_simulated::not_simulated()
+    }
+
+    fn limit_figures(&mut self, _: usize) -> Result<Vec<LimitFigures>, Error> {
+        super::not_simulated::not_simulated()
+    }
+
+    fn limit_settings(&mut self, id: LimitId) -> Result<Option<LimitSettings>, Error> {
+        Ok(self.read()?.limit_settings.get(&id).cloned())
+    }
+
+    fn all_limit_settings(
+        &mut self,
+        workspace: WorkspaceId,
+        name: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<LimitSettings>, Error> {
+        let state = self.read()?;
+        let found = state
+            .limit_settings
+            .values()
+            .filter(|set| set.workspace == workspace && name.is_none_or(|name| *set.name == *name));
+        Ok(found.take(limit).cloned().collect())
+    }
+
     fn line(&mut self, id: LimitId, after: Option<&InLine>, limit: usize) -> Result<Vec<InLine>, Error> {
         let state = self.read()?;
         let waits = state.runs.values().flat_map(|row| {
@@ -62,8 +96,37 @@ impl Limits for SimStore {
 }
 
 impl State {
-    pub(super) fn check_limit(&self, write: &LimitWrite<'_>) -> Result<(), Error> {
+    pub(super) fn check_settings(&self, write: &SettingsWrite<'_>) -> Result<(), Error> {
+        let version = self.limit_settings.get(&write.settings.id).map_or(0, |stored| stored.version);
+        if version == write.based_on { Ok(()) } else { Err(Error::Conflict(write.settings.id.owner().id())) }
+    }
+
+    pub(super) fn write_settings(&mut self, write: &SettingsWrite<'_>) {
+        if write.removed {
+            self.limit_settings.remove(&write.settings.id);
+        } else {
+            self.limit_settings.insert(write.settings.id, write.settings.clone());
+        }
+    }
+
+    pub(super) fn check_limit(&self, write: &LimitWrite<'_>, batch: &Batch<'_>) -> Result<(), Error> {
         let version = self.limits.get(&write.limit.id).map_or(0, |stored| stored.version);
+        let settings = write.limit.settings_id();
+        let with_it = batch.limit_settings.iter().find(|set| set.settings.id == settings);
+        let set_by = match with_it {
+            Some(set) => {
+                if set.removed {
+                    0
+                } else {
+                    set.settings.version
+                }
+            }
+            None => self.limit_settings.get(&settings).map_or(0, |stored| stored.version),
+        };
+        let is_as_set = set_by == write.limit.set_by || self.defect == Some(Defect::StaleSettings);
+        if !is_as_set {
+            return Err(Error::Conflict(write.limit.id.owner().id()));
+        }
         if version == write.based_on || self.defect == Some(Defect::AcceptedLimitConflict) {
             Ok(())
         } else {

@@ -31,6 +31,8 @@ pub(super) enum Part {
     Schedules(usize),
     /// How many limits are written.
     Limits(usize),
+    /// How many settings of limits are written.
+    LimitSettings(usize),
     /// How many follow-ups are written.
     FollowUps(usize),
     Descendants,
@@ -65,6 +67,9 @@ impl<'a> Plan<'a> {
         runs.sort_by_key(|write| write.run.id);
         let events = Events::of(batch, &runs, snapshots)?;
         plan.lock(&events);
+        if let Some(sql) = limits::lock(&batch.limits, &batch.limit_settings) {
+            plan.add(Part::Locks, sql, Vec::new());
+        }
         plan.write_definitions(&batch.definitions);
         let place = plan.steps.len();
         let (new, known): (Vec<&RunWrite<'a>>, Vec<&RunWrite<'a>>) =
@@ -88,6 +93,10 @@ impl<'a> Plan<'a> {
         plan.write_waitpoints(&runs)?;
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);
+        for (count, step) in limits::settings_steps(&batch.limit_settings) {
+            plan.parts.push(Part::LimitSettings(count));
+            plan.steps.push(step);
+        }
         for (count, step) in limits::steps(&batch.limits) {
             plan.parts.push(Part::Limits(count));
             plan.steps.push(step);

@@ -267,6 +267,7 @@ fn limit(key: &str, at: Timestamp) -> Limit {
         token: true,
         holds: Holds::Work,
         when_full: WhenFull::Queue,
+        kept: false,
     };
     let mut limit = Limit::new(WorkspaceId::DEFAULT, &ask, at, 7);
     limit.take(&ask, Holder { run: RunId(7), at: None, since: at }, at);
