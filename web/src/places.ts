@@ -15,6 +15,7 @@ export const PLACES: Place[] = [
   { path: '/events', name: 'Events', about: 'send, and who waits', key: 'e' },
   { path: '/definitions', name: 'Workflows', about: 'definitions and their versions', key: 'd' },
   { path: '/schedules', name: 'Schedules', about: 'workflows that the clock starts', key: 'c' },
+  { path: '/limits', name: 'Limits', about: 'who has room, and who waits for it', key: 'l' },
   { path: '/webhooks', name: 'Webhooks', about: 'outgoing messages and their deliveries', key: 'h' },
   { path: '/workers', name: 'Workers', about: 'who does the work', key: 'k' },
   { path: '/settings', name: 'Settings', about: 'keys and workspaces', key: 's' },

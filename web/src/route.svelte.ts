@@ -72,6 +72,10 @@ export const runHref = (id: string, query: Changes = {}): string => href(`/runs/
 export const definitionHref = (name: string, query: Changes = {}): string =>
   href(`/definitions/${encodeURIComponent(name)}`, query);
 
+/** A limit, or one key of it. */
+export const limitHref = (limit: { name: string; workflow?: string | null; key?: string | null }): string =>
+  href(`/limits/${encodeURIComponent(limit.name)}`, { workflow: limit.workflow ?? '', key: limit.key ?? '' });
+
 /** Paths that the server answers itself. */
 const ELSEWHERE = ['api', 'v1', 'docs', 'openapi.json', 'metrics', 'health', 'ready'];
 

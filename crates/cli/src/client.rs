@@ -91,6 +91,10 @@ impl Client {
         self.send(Method::PATCH, path, &[], body).await
     }
 
+    pub(crate) async fn put(&self, path: &[&str], body: &Value) -> Result<Answer, Error> {
+        self.send(Method::PUT, path, &[], body).await
+    }
+
     pub(crate) async fn post(&self, path: &[&str], body: &Value) -> Result<Answer, Error> {
         self.send(Method::POST, path, &[], body).await
     }

@@ -12,6 +12,7 @@ mod held;
 mod history;
 mod journals;
 mod keys;
+mod limits;
 mod link;
 mod logs;
 mod move_runs;
@@ -69,6 +70,7 @@ pub(crate) enum Remote {
     Reject(decide::Reject),
     Edit(decide::Edit),
     Schedules(schedules::Schedules),
+    Limits(limits::Limits),
     Worker(worker::Worker),
     Keys(keys::Keys),
     Workspaces(workspaces::Workspaces),
@@ -116,6 +118,7 @@ impl Remote {
             Remote::Reject(reject) => reject.run(console).await,
             Remote::Edit(edit) => edit.run(console).await,
             Remote::Schedules(schedules) => schedules.run(console).await,
+            Remote::Limits(limits) => limits.run(console).await,
             Remote::Worker(worker) => worker.run(console).await,
             Remote::Keys(keys) => keys.run(console).await,
             Remote::Workspaces(workspaces) => workspaces.run(console).await,

@@ -131,8 +131,11 @@ fn repair(place: &Place, console: &mut Console<'_>) -> Result<(), Error> {
     match place {
         Place::File(path) => {
             let mended = sqlite::repair(path, |store| mend(store, now()));
-            let Repaired { kept, mended: Mended { waits_of, held } } = mended.map_err(unusable)?;
+            let Repaired { kept, mended: Mended { waits_of, held, limits } } = mended.map_err(unusable)?;
             console.note(&format!("written anew; the old file is {}", kept.display()))?;
+            if limits > 0 {
+                console.note(&format!("{limits} keys of limits made anew from the histories of runs"))?;
+            }
             if waits_of + held > 0 {
                 console.note(&format!("waits of {waits_of} made anew from their histories; {held} held"))?;
             }

@@ -13,7 +13,7 @@ use crate::guard::{RequestId, peer};
 
 /// Every control action, and what the log calls it. Starts, signals, events, decisions and reports of workers are in the
 /// histories of their runs, and not here.
-const ACTIONS: [(Verb, &str, &str); 36] = [
+const ACTIONS: [(Verb, &str, &str); 37] = [
     (Verb::Post, "/keys", "key.made"),
     (Verb::Delete, "/keys/{id}", "key.revoked"),
     (Verb::Post, "/workspaces", "workspace.made"),
@@ -36,6 +36,7 @@ const ACTIONS: [(Verb, &str, &str); 36] = [
     (Verb::Delete, "/schedules/{id}", "schedule.removed"),
     (Verb::Post, "/schedules/{id}/pause", "schedule.paused"),
     (Verb::Post, "/schedules/{id}/unpause", "schedule.unpaused"),
+    (Verb::Put, "/limits/{name}", "limit.set"),
     (Verb::Patch, "/waitpoints/{id}", "wait.rescheduled"),
     (Verb::Post, "/waitpoints/{id}/complete", "wait.completed"),
     (Verb::Post, "/waitpoints/{id}/skip", "wait.skipped"),

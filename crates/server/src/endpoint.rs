@@ -44,6 +44,7 @@ pub(crate) struct Endpoint {
 pub(crate) enum Verb {
     Get,
     Post,
+    Put,
     Patch,
     Delete,
     /// GET, HEAD, POST, PUT, PATCH and DELETE.
@@ -231,6 +232,7 @@ impl Group {
             Verb::Get => routing::on(MethodFilter::GET, handler),
             Verb::Post => routing::on(MethodFilter::POST, handler),
             Verb::Patch => routing::on(MethodFilter::PATCH, handler),
+            Verb::Put => routing::on(MethodFilter::PUT, handler),
             Verb::Delete => routing::on(MethodFilter::DELETE, handler),
             Verb::Any => routing::on(EVERY, handler),
         };

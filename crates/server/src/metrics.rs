@@ -155,7 +155,22 @@ impl Whole {
         let help = "Tasks that are ready or leased, by handler: what an autoscaler divides by the tasks of one worker.";
         page.gauges("tasks_backlog", help, labels, of(|tasks| (tasks.ready + tasks.leased) as f64))?;
         let help = "How long the oldest task has been ready that nobody has taken, by handler.";
-        page.gauges("tasks_oldest_ready_seconds", help, labels, of(|tasks| tasks.oldest.0 as f64 / 1e3))
+        page.gauges("tasks_oldest_ready_seconds", help, labels, of(|tasks| tasks.oldest.0 as f64 / 1e3))?;
+        self.limits(page)
+    }
+
+    fn limits(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let of = |value: fn(&sampled::LimitOf) -> f64| {
+            let limits = self.sample.limits.iter();
+            limits.map(move |((workspace, limit), of)| ([workspace.as_str(), limit.as_str()], value(of)))
+        };
+        let labels = ["workspace", "limit"];
+        let help = "Runs and attempts that have room under a limit, all keys together.";
+        page.gauges("limit_used", help, labels, of(|limit| limit.used as f64))?;
+        let help = "Runs and attempts that wait for room under a limit, all keys together.";
+        page.gauges("limit_waiting", help, labels, of(|limit| limit.waiting as f64))?;
+        let help = "How long the line of a limit has not been empty: of the key for which that is longest.";
+        page.gauges("limit_line_seconds", help, labels, of(|limit| limit.oldest.0 as f64 / 1e3))
     }
 
     fn stats(&self, page: &mut Page<'_, '_>) -> fmt::Result {

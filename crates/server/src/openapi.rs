@@ -45,6 +45,7 @@ pub(crate) fn document(routes: &Routes) -> Value {
             Verb::Get => &["get"],
             Verb::Post => &["post"],
             Verb::Patch => &["patch"],
+            Verb::Put => &["put"],
             Verb::Delete => &["delete"],
             Verb::Any => &["get", "post", "put", "patch", "delete"],
         };

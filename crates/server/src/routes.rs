@@ -17,6 +17,7 @@ mod health;
 mod held;
 mod history;
 mod keys;
+mod limits;
 mod links;
 mod moves;
 mod overview;
@@ -63,6 +64,7 @@ pub(crate) fn all() -> Routes {
             workers::routes(),
             costs::routes(),
             schedules::routes(),
+            limits::routes(),
             webhooks::routes(),
             deliveries::routes(),
             keys::routes(),

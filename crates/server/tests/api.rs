@@ -46,6 +46,8 @@ mod hooks;
 mod hostile;
 #[path = "api/keys.rs"]
 mod keys;
+#[path = "api/limits.rs"]
+mod limits;
 #[path = "api/links.rs"]
 mod links;
 #[path = "api/metrics.rs"]

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::{Error, RunNotCompleted};
 use crate::resources::{
-    Admin, Approvals, Definitions, Events, Runs, Schedules, Tasks, TestClock, Triggers, Waitpoints, Webhooks,
-    has_ended,
+    Admin, Approvals, Definitions, Events, Limits, Runs, Schedules, Tasks, TestClock, Triggers, Waitpoints,
+    Webhooks, has_ended,
 };
 use crate::stream::{Follower, Items};
 use crate::transport::{ApiKey, Request, Transport, at, innermost};
@@ -141,6 +141,11 @@ impl Client {
     /// Runs that are started by a call.
     pub fn triggers(&self) -> Triggers<'_> {
         Triggers(self)
+    }
+
+    /// Limits: who has room, who waits for it, and what is set at run time.
+    pub fn limits(&self) -> Limits<'_> {
+        Limits(self)
     }
 
     /// Workflows that start again and again, by the clock.

@@ -87,7 +87,7 @@ pub use problem::{Error, Problem, ProblemKind, RunNotCompleted};
 pub use raw::{Answer, RawRequest};
 pub use reqwest::Method;
 pub use resources::{
-    Admin, Approvals, CostQuery, Definitions, Events, Runs, Schedules, Tasks, TestClock, Triggers,
+    Admin, Approvals, CostQuery, Definitions, Events, Limits, Runs, Schedules, Tasks, TestClock, Triggers,
     Waitpoints, Webhooks,
 };
 pub use stream::{EventStream, Items};

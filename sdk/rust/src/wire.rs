@@ -1034,6 +1034,162 @@ pub struct LimitAsk {
     /// Empty where the limit has no keys.
     pub key: String,
     pub name: String,
+    /// The workflow of the limit; absent: all of the workspace that name it share it.
+    pub workflow: Option<String>,
+}
+
+/// A limit: its keys, who has room, who waits, and what is set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitDetail {
+    /// Who has room, the longest first; at most 32 are named.
+    pub holders: Vec<LimitHolder>,
+    /// Keys that somebody has room under or waits for, those for which most wait first.
+    pub keys: Vec<LimitKey>,
+    /// Who waits, the next one first.
+    pub line: Vec<LimitWaiter>,
+    pub name: String,
+    /// What is set at run time; null: nothing.
+    pub settings: Option<LimitSettings>,
+    /// Null: all workflows of the workspace that name it share it.
+    pub workflow: Option<String>,
+}
+
+/// How many were let in or cancelled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitEmptied {
+    /// Waits that ended.
+    pub done: u64,
+    /// There are more: ask again.
+    pub more: bool,
+    /// Waits that could not be ended: they ended otherwise meanwhile.
+    pub refused: u64,
+}
+
+/// A run, or an attempt of one of its steps, that has room.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitHolder {
+    pub run_id: String,
+    pub since: Timestamp,
+    /// Null: the run itself.
+    pub step_name: Option<String>,
+}
+
+/// One key of a limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitKey {
+    /// What definitions say.
+    pub defined: LimitRoom,
+    pub id: String,
+    /// Empty where the limit has no keys.
+    pub key: String,
+    pub name: String,
+    /// When the rate lets the next one begin; null: there is room, or somebody gives it back first.
+    pub next_at: Option<Timestamp>,
+    /// Since when the longest waits, of those that come next; null if nobody waits.
+    pub oldest: Option<Timestamp>,
+    /// Nobody is let in.
+    pub paused: bool,
+    /// What holds: what is set at run time, or else what definitions say.
+    pub room: LimitRoom,
+    /// How many have room.
+    pub used: u32,
+    /// How many wait for it.
+    pub waiting: u64,
+    /// The workflow whose runs share it; null: all of the workspace that name it.
+    pub workflow: Option<String>,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitKeyList {
+    pub data: Vec<LimitKey>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// How many may have room or begin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitKeySetting {
+    /// How many may begin at once after a quiet time.
+    pub burst: Option<u32>,
+    /// How many may have room at the same time; null: any number.
+    pub concurrency: Option<u32>,
+    pub key: String,
+    /// Nobody is let in.
+    pub paused: bool,
+    pub per_ms: Option<u64>,
+    /// How many may begin in the time of `perMs`; null: any number.
+    pub rate: Option<u32>,
+}
+
+/// How many may have room or begin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitRoom {
+    /// How many may begin at once after a quiet time.
+    pub burst: Option<u32>,
+    /// How many may have room at the same time; null: any number.
+    pub concurrency: Option<u32>,
+    pub per_ms: Option<u64>,
+    /// How many may begin in the time of `perMs`; null: any number.
+    pub rate: Option<u32>,
+}
+
+/// A limit after something was set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitSet {
+    /// With `empty`: how many waits ended.
+    pub emptied: Option<LimitEmptied>,
+    pub limit: LimitDetail,
+}
+
+/// How many may have room or begin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitSetting {
+    /// How many may begin at once after a quiet time.
+    pub burst: Option<u32>,
+    /// How many may have room at the same time; null: any number.
+    pub concurrency: Option<u32>,
+    /// Nobody is let in.
+    pub paused: bool,
+    pub per_ms: Option<u64>,
+    /// How many may begin in the time of `perMs`; null: any number.
+    pub rate: Option<u32>,
+}
+
+/// What is set for a limit at run time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitSettings {
+    /// For all keys.
+    pub all: LimitSetting,
+    pub changed_at: Timestamp,
+    pub changed_by: String,
+    /// For single keys, which stand above those for all.
+    pub keys: Vec<LimitKeySetting>,
+}
+
+/// A wait for room.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitWaiter {
+    /// The place in line, from 1.
+    pub place: u64,
+    /// 0 to 9. A level counts as much as a minute of waiting.
+    pub priority: i64,
+    pub run_id: String,
+    pub since: Timestamp,
+    /// Null: the run itself.
+    pub step_name: Option<String>,
+    pub waitpoint_id: String,
 }
 
 /// Who shares a limit of the same name.
@@ -1951,6 +2107,39 @@ pub struct Session {
     /// Time stands still until `POST /test/clock` moves it.
     pub test_clock: bool,
 }
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum SetLimitEmpty {
+    #[serde(rename = "letIn")] LetIn,
+    #[serde(rename = "cancel")] Cancel,
+}
+
+words!(SetLimitEmpty { LetIn "letIn", Cancel "cancel" });
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SetLimit {
+    /// With `rate`: how many may begin at once after a quiet time; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub burst: Option<u32>,
+    /// How many may have room at the same time; null: as the definition says.
+    #[serde(skip_serializing_if = "Option::is_none")] pub concurrency: Option<u32>,
+    /// Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails).
+    #[serde(skip_serializing_if = "Option::is_none")] pub empty: Option<SetLimitEmpty>,
+    /// Only this key; absent: all of them.
+    #[serde(skip_serializing_if = "Option::is_none")] pub key: Option<String>,
+    /// Nobody is let in, or somebody is again.
+    #[serde(skip_serializing_if = "Option::is_none")] pub paused: Option<bool>,
+    /// With `rate`: the time that it is about, such as `1m`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub per: Option<String>,
+    /// `per` as a number of milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub per_ms: Option<u64>,
+    /// How many may begin in the time of `per`; null: as the definition says.
+    #[serde(skip_serializing_if = "Option::is_none")] pub rate: Option<u32>,
+    /// The workflow of the limit; absent: all of the workspace that name it.
+    #[serde(skip_serializing_if = "Option::is_none")] pub workflow: Option<String>,
+}
+
+setters!(SetLimit { burst [plain u32], concurrency [plain u32], empty [into SetLimitEmpty], key [into String], paused [plain bool], per [length per_ms], rate [plain u32], workflow [into String] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -4593,6 +4782,8 @@ pub mod code {
     pub const UNKNOWN_LINK_SECRET: &str = "UNKNOWN_LINK_SECRET";
     /// The server has no key to sign with. Whoever runs it sets `ABIDE_SECRET_SIGNING_KEY`.
     pub const NO_SIGNING_KEY: &str = "NO_SIGNING_KEY";
+    /// Nobody has room under a limit of this name or waits for it, nothing is set for it, and the workflow has none of this name.
+    pub const UNKNOWN_LIMIT: &str = "UNKNOWN_LIMIT";
     /// There is no such schedule in this workspace.
     pub const UNKNOWN_SCHEDULE: &str = "UNKNOWN_SCHEDULE";
     /// There is no such webhook in this workspace.

@@ -12,6 +12,7 @@ import {
   ENDED,
   Events,
   type Keyed,
+  Limits,
   Runs,
   Schedules,
   type SendOptions,
@@ -56,6 +57,7 @@ export class Client {
   readonly approvals: Approvals;
   readonly triggers: Triggers;
   readonly schedules: Schedules;
+  readonly limits: Limits;
   readonly webhooks: Webhooks;
   readonly tasks: Tasks;
   readonly admin: Admin;
@@ -71,6 +73,7 @@ export class Client {
     this.approvals = new Approvals(this.transport);
     this.triggers = new Triggers(this.transport);
     this.schedules = new Schedules(this.transport);
+    this.limits = new Limits(this.transport);
     this.webhooks = new Webhooks(this.transport);
     this.tasks = new Tasks(this.transport);
     this.admin = new Admin(this.transport);

@@ -19,6 +19,8 @@ export {
   type DeliveryQuery,
   Events,
   type Keyed,
+  type LimitQuery,
+  Limits,
   type Paged,
   type RunQuery,
   Runs,

@@ -23,6 +23,7 @@ export interface Paged {
 /** Runs with one of these states, and so on. */
 export type RunQuery = Omit<wire.RunFilter, "status"> & Paged & { status?: wire.Run["status"] | wire.Run["status"][] };
 export type WaitpointQuery = wire.WaitpointFilter & Paged;
+export type LimitQuery = Paged & { name?: string; workflow?: string; key?: string; pressure?: boolean };
 export type DeliveryQuery = Paged & { status?: wire.Delivery["status"] };
 
 export const at = (path: TemplateStringsArray, ...ids: string[]): string =>
@@ -338,6 +339,24 @@ export class Schedules extends Resource {
   /** Starts one more run now, as the overlap policy allows; the next occurrence stays as it is. */
   trigger(id: string, options: Keyed = {}): Promise<wire.Triggered> {
     return this.transport.json(keyed("POST", at`/schedules/${id}/trigger`, undefined, options));
+  }
+}
+
+/** Limits: how much room there is, who has it, who waits for it, and what is set at run time. */
+export class Limits extends Resource {
+  /** Keys of limits that somebody has room under or waits for; with `pressure`, those for which most wait first. */
+  list(query: LimitQuery = {}): Pages<wire.LimitKey> {
+    return new Pages(this.transport, at`/limits`, query);
+  }
+
+  /** One limit: its keys, who has room, who waits, what is set. Without a workflow it is the one that all workflows share. */
+  find(name: string, query: { workflow?: string; key?: string; limit?: number } = {}): Promise<wire.LimitDetail> {
+    return this.get(at`/limits/${name}`, query);
+  }
+
+  /** Changes, pauses, resumes or empties a limit: it stands above what definitions say until it is removed. */
+  set(name: string, change: wire.SetLimit): Promise<wire.LimitSet> {
+    return this.transport.json({ method: "PUT", path: at`/limits/${name}`, body: change, repeatable: true });
   }
 }
 

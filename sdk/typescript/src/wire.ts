@@ -665,6 +665,140 @@ export interface LimitAsk {
   /** Empty where the limit has no keys. */
   key: string;
   name: string;
+  /** The workflow of the limit; absent: all of the workspace that name it share it. */
+  workflow?: string | null;
+}
+
+/** A limit: its keys, who has room, who waits, and what is set. */
+export interface LimitDetail {
+  /** Who has room, the longest first; at most 32 are named. */
+  holders: LimitHolder[];
+  /** Keys that somebody has room under or waits for, those for which most wait first. */
+  keys: LimitKey[];
+  /** Who waits, the next one first. */
+  line: LimitWaiter[];
+  name: string;
+  /** What is set at run time; null: nothing. */
+  settings: LimitSettings | null;
+  /** Null: all workflows of the workspace that name it share it. */
+  workflow: string | null;
+}
+
+/** How many were let in or cancelled. */
+export interface LimitEmptied {
+  /** Waits that ended. */
+  done: number;
+  /** There are more: ask again. */
+  more: boolean;
+  /** Waits that could not be ended: they ended otherwise meanwhile. */
+  refused: number;
+}
+
+/** A run, or an attempt of one of its steps, that has room. */
+export interface LimitHolder {
+  runId: string;
+  since: string;
+  /** Null: the run itself. */
+  stepName: string | null;
+}
+
+/** One key of a limit. */
+export interface LimitKey {
+  /** What definitions say. */
+  defined: LimitRoom;
+  id: string;
+  /** Empty where the limit has no keys. */
+  key: string;
+  name: string;
+  /** When the rate lets the next one begin; null: there is room, or somebody gives it back first. */
+  nextAt: string | null;
+  /** Since when the longest waits, of those that come next; null if nobody waits. */
+  oldest: string | null;
+  /** Nobody is let in. */
+  paused: boolean;
+  /** What holds: what is set at run time, or else what definitions say. */
+  room: LimitRoom;
+  /** How many have room. */
+  used: number;
+  /** How many wait for it. */
+  waiting: number;
+  /** The workflow whose runs share it; null: all of the workspace that name it. */
+  workflow: string | null;
+}
+
+/** A part of a list. */
+export interface LimitKeyList {
+  data: LimitKey[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** How many may have room or begin. */
+export interface LimitKeySetting {
+  /** How many may begin at once after a quiet time. */
+  burst: number | null;
+  /** How many may have room at the same time; null: any number. */
+  concurrency: number | null;
+  key: string;
+  /** Nobody is let in. */
+  paused: boolean;
+  perMs: number | null;
+  /** How many may begin in the time of `perMs`; null: any number. */
+  rate: number | null;
+}
+
+/** How many may have room or begin. */
+export interface LimitRoom {
+  /** How many may begin at once after a quiet time. */
+  burst: number | null;
+  /** How many may have room at the same time; null: any number. */
+  concurrency: number | null;
+  perMs: number | null;
+  /** How many may begin in the time of `perMs`; null: any number. */
+  rate: number | null;
+}
+
+/** A limit after something was set. */
+export interface LimitSet {
+  /** With `empty`: how many waits ended. */
+  emptied: LimitEmptied | null;
+  limit: LimitDetail;
+}
+
+/** How many may have room or begin. */
+export interface LimitSetting {
+  /** How many may begin at once after a quiet time. */
+  burst: number | null;
+  /** How many may have room at the same time; null: any number. */
+  concurrency: number | null;
+  /** Nobody is let in. */
+  paused: boolean;
+  perMs: number | null;
+  /** How many may begin in the time of `perMs`; null: any number. */
+  rate: number | null;
+}
+
+/** What is set for a limit at run time. */
+export interface LimitSettings {
+  /** For all keys. */
+  all: LimitSetting;
+  changedAt: string;
+  changedBy: string;
+  /** For single keys, which stand above those for all. */
+  keys: LimitKeySetting[];
+}
+
+/** A wait for room. */
+export interface LimitWaiter {
+  /** The place in line, from 1. */
+  place: number;
+  /** 0 to 9. A level counts as much as a minute of waiting. */
+  priority: number;
+  runId: string;
+  since: string;
+  /** Null: the run itself. */
+  stepName: string | null;
+  waitpointId: string;
 }
 
 /** Who shares a limit of the same name. */
@@ -1250,6 +1384,27 @@ export interface Session {
   signedIn: boolean;
   /** Time stands still until `POST /test/clock` moves it. */
   testClock: boolean;
+}
+
+export interface SetLimit {
+  /** With `rate`: how many may begin at once after a quiet time; 1 if absent. */
+  burst?: number | null;
+  /** How many may have room at the same time; null: as the definition says. */
+  concurrency?: number | null;
+  /** Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails). */
+  empty?: "letIn" | "cancel";
+  /** Only this key; absent: all of them. */
+  key?: string | null;
+  /** Nobody is let in, or somebody is again. */
+  paused?: boolean | null;
+  /** With `rate`: the time that it is about, such as `1m`. */
+  per?: string | null;
+  /** `per` as a number of milliseconds. */
+  perMs?: number | null;
+  /** How many may begin in the time of `per`; null: as the definition says. */
+  rate?: number | null;
+  /** The workflow of the limit; absent: all of the workspace that name it. */
+  workflow?: string | null;
 }
 
 export interface SignIn {
@@ -2762,4 +2917,4 @@ export interface WorkspaceList {
   nextCursor: string | null;
 }
 
-export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "RUN_NOT_WAITING" | "RUN_DOES_NOT_FIT" | "RUN_BUSY" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "PINNED_TO_BUILD" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "INVALID_CONTENT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "LIMIT_FULL" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_LIMIT" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "RUN_NOT_WAITING" | "RUN_DOES_NOT_FIT" | "RUN_BUSY" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "PINNED_TO_BUILD" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "INVALID_CONTENT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "LIMIT_FULL" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";

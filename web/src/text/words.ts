@@ -1,5 +1,5 @@
 /** Words and marks for states and kinds. A mark never stands for a state alone: the word is beside it. */
-import type { HistoryRecord, StepStatus, RunStatus, WaitKind, WaitStatus, Waitpoint } from '../api/types';
+import type { HistoryRecord, LimitAsk, StepStatus, RunStatus, WaitKind, WaitStatus, Waitpoint } from '../api/types';
 
 export type AnyStatus = RunStatus | StepStatus | WaitStatus;
 
@@ -88,6 +88,12 @@ export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: s
     case 'capacity':
       return { lead: 'room under', what: listens.waitsUnder ?? 'its limits' };
   }
+}
+
+/** The limit in whose line a wait for room stands. */
+export function awaitedLimit({ listensFor }: Pick<Waitpoint, 'listensFor'>): LimitAsk | undefined {
+  if (listensFor.type !== 'capacity') return undefined;
+  return listensFor.limits.find((ask) => ask.name === listensFor.waitsUnder);
 }
 
 /** The end of an id, which tells it from its neighbours. */

@@ -19,6 +19,8 @@ use tokio::sync::Mutex;
 pub(super) const COUNTED: usize = 10_000;
 /// Workspaces that are shown apart; what the others have is shown as [`OTHER`].
 const WORKSPACES: usize = 100;
+/// Limits that are shown: those for which most wait.
+const LIMITS: usize = 200;
 /// A sample is kept this many times as long as it took to take it: at most a twentieth of one connection's time is spent.
 const KEPT_FOR: u32 = 20;
 /// However long it took.
@@ -44,6 +46,8 @@ pub(crate) struct Sample {
     pub(super) waits: BTreeMap<(String, Kind), u64>,
     /// By workspace and handler.
     pub(super) tasks: BTreeMap<(String, String), TasksOf>,
+    /// By workspace and name.
+    pub(super) limits: BTreeMap<(String, String), LimitOf>,
     pub(super) overdue: u64,
     pub(super) overdue_age: Millis,
 }
@@ -53,6 +57,14 @@ pub(crate) struct Sample {
 pub(super) struct TasksOf {
     pub(super) ready: u64,
     pub(super) leased: u64,
+    pub(super) oldest: Millis,
+}
+
+/// A limit, whatever the key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LimitOf {
+    pub(super) used: u64,
+    pub(super) waiting: u64,
     pub(super) oldest: Millis,
 }
 
@@ -110,6 +122,12 @@ impl Sample {
         }
         for key in handlers.iter() {
             sample.tasks.entry(key.clone()).or_default();
+        }
+        for figures in engine.figures().limits(LIMITS).await? {
+            let limit = sample.limits.entry((name(figures.workspace), figures.name)).or_default();
+            limit.used += figures.used;
+            limit.waiting += figures.waiting;
+            limit.oldest = limit.oldest.max(figures.waiting_since.map_or(Millis(0), |at| age(at, now)));
         }
         let Overdue { count, first } = engine.figures().overdue(COUNTED).await?;
         sample.overdue = count as u64;

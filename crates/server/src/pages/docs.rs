@@ -57,6 +57,7 @@ fn endpoint(html: &mut String, endpoint: &Endpoint, document: &Value) {
         Verb::Get => "GET",
         Verb::Post => "POST",
         Verb::Patch => "PATCH",
+        Verb::Put => "PUT",
         Verb::Delete => "DELETE",
         Verb::Any => "ALL",
     };

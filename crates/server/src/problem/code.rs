@@ -54,6 +54,7 @@ codes! {
     UnknownKey "UNKNOWN_KEY" NOT_FOUND "There is no such API key."
     UnknownLinkSecret "UNKNOWN_LINK_SECRET" NOT_FOUND "There is no such link secret, or it was retired."
     NoSigningKey "NO_SIGNING_KEY" NOT_FOUND "The server has no key to sign with. Whoever runs it sets `ABIDE_SECRET_SIGNING_KEY`."
+    UnknownLimit "UNKNOWN_LIMIT" NOT_FOUND "Nobody has room under a limit of this name or waits for it, nothing is set for it, and the workflow has none of this name."
     UnknownSchedule "UNKNOWN_SCHEDULE" NOT_FOUND "There is no such schedule in this workspace."
     UnknownWebhook "UNKNOWN_WEBHOOK" NOT_FOUND "There is no such webhook in this workspace."
     UnknownDelivery "UNKNOWN_DELIVERY" NOT_FOUND "The webhook has no such delivery, or it was removed by retention."

@@ -209,6 +209,10 @@ pub(crate) struct LimitAskBody {
     id: LimitId,
     #[schemars(with = "String")]
     name: Arc<str>,
+    /// The workflow of the limit; absent: all of the workspace that name it share it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    workflow: Option<Arc<str>>,
     /// Empty where the limit has no keys.
     #[schemars(with = "String")]
     key: Arc<str>,
@@ -216,7 +220,8 @@ pub(crate) struct LimitAskBody {
 
 impl From<&Ask> for LimitAskBody {
     fn from(ask: &Ask) -> LimitAskBody {
-        LimitAskBody { id: ask.limit, name: Arc::clone(&ask.name), key: Arc::clone(&ask.key) }
+        let (name, workflow, key) = (Arc::clone(&ask.name), ask.workflow.clone(), Arc::clone(&ask.key));
+        LimitAskBody { id: ask.limit, name, workflow, key }
     }
 }
 

@@ -98,6 +98,10 @@ impl Host {
         self.send(Method::PATCH, path, &[], Some(body)).await
     }
 
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Reply {
+        self.send(Method::PUT, path, &[], Some(body)).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Reply {
         self.send(Method::DELETE, path, &[], None).await
     }

@@ -18,6 +18,7 @@ from .resources import (
     Approvals,
     Definitions,
     Events,
+    Limits,
     Runs,
     Schedules,
     Tasks,
@@ -69,6 +70,7 @@ class Client:
         self.approvals = Approvals(self.transport)
         self.triggers = Triggers(self.transport)
         self.schedules = Schedules(self.transport)
+        self.limits = Limits(self.transport)
         self.webhooks = Webhooks(self.transport)
         self.tasks = Tasks(self.transport)
         self.admin = Admin(self.transport)

@@ -487,6 +487,37 @@ class Schedules(Resource):
         return triggered
 
 
+class Limits(Resource):
+    """Limits: how much room there is, who has it, who waits for it, and what is set at run time."""
+
+    def list(
+        self,
+        *,
+        name: str | None = None,
+        workflow: str | None = None,
+        key: str | None = None,
+        pressure: bool | None = None,
+        limit: int | None = None,
+    ) -> Pages[wire.LimitKey]:
+        """Keys that somebody has room under or waits for; with `pressure`, those for which most wait first."""
+        query = given(name=name, workflow=workflow, key=key, pressure=pressure, limit=limit)
+        return Pages(self._transport, at("limits"), query)
+
+    async def find(
+        self, name: str, *, workflow: str | None = None, key: str | None = None, limit: int | None = None
+    ) -> wire.LimitDetail:
+        """One limit. Without a workflow it is the one of this name that all workflows of the workspace share."""
+        request = Request("GET", at("limits", name), query=given(workflow=workflow, key=key, limit=limit))
+        detail: wire.LimitDetail = await self._transport.json(request)
+        return detail
+
+    async def set(self, name: str, change: wire.SetLimit) -> wire.LimitSet:
+        """Changes, pauses, resumes or empties it: that stands above what definitions say until it is removed."""
+        request = Request("PUT", at("limits", name), body=change, repeatable=True)
+        done: wire.LimitSet = await self._transport.json(request)
+        return done
+
+
 class Webhooks(Resource):
     """URLs of yours that are told what happens, and what they were told."""
 

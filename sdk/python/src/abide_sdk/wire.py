@@ -709,6 +709,151 @@ class LimitAsk(TypedDict):
     key: str
     """Empty where the limit has no keys."""
     name: str
+    workflow: NotRequired[str | None]
+    """The workflow of the limit; absent: all of the workspace that name it share it."""
+
+
+class LimitDetail(TypedDict):
+    """A limit: its keys, who has room, who waits, and what is set."""
+
+    holders: list[LimitHolder]
+    """Who has room, the longest first; at most 32 are named."""
+    keys: list[LimitKey]
+    """Keys that somebody has room under or waits for, those for which most wait first."""
+    line: list[LimitWaiter]
+    """Who waits, the next one first."""
+    name: str
+    settings: LimitSettings | None
+    """What is set at run time; null: nothing."""
+    workflow: str | None
+    """Null: all workflows of the workspace that name it share it."""
+
+
+class LimitEmptied(TypedDict):
+    """How many were let in or cancelled."""
+
+    done: int
+    """Waits that ended."""
+    more: bool
+    """There are more: ask again."""
+    refused: int
+    """Waits that could not be ended: they ended otherwise meanwhile."""
+
+
+class LimitHolder(TypedDict):
+    """A run, or an attempt of one of its steps, that has room."""
+
+    runId: str
+    since: str
+    stepName: str | None
+    """Null: the run itself."""
+
+
+class LimitKey(TypedDict):
+    """One key of a limit."""
+
+    defined: LimitRoom
+    """What definitions say."""
+    id: str
+    key: str
+    """Empty where the limit has no keys."""
+    name: str
+    nextAt: str | None
+    """When the rate lets the next one begin; null: there is room, or somebody gives it back first."""
+    oldest: str | None
+    """Since when the longest waits, of those that come next; null if nobody waits."""
+    paused: bool
+    """Nobody is let in."""
+    room: LimitRoom
+    """What holds: what is set at run time, or else what definitions say."""
+    used: int
+    """How many have room."""
+    waiting: int
+    """How many wait for it."""
+    workflow: str | None
+    """The workflow whose runs share it; null: all of the workspace that name it."""
+
+
+class LimitKeyList(TypedDict):
+    """A part of a list."""
+
+    data: list[LimitKey]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class LimitKeySetting(TypedDict):
+    """How many may have room or begin."""
+
+    burst: int | None
+    """How many may begin at once after a quiet time."""
+    concurrency: int | None
+    """How many may have room at the same time; null: any number."""
+    key: str
+    paused: bool
+    """Nobody is let in."""
+    perMs: int | None
+    rate: int | None
+    """How many may begin in the time of `perMs`; null: any number."""
+
+
+class LimitRoom(TypedDict):
+    """How many may have room or begin."""
+
+    burst: int | None
+    """How many may begin at once after a quiet time."""
+    concurrency: int | None
+    """How many may have room at the same time; null: any number."""
+    perMs: int | None
+    rate: int | None
+    """How many may begin in the time of `perMs`; null: any number."""
+
+
+class LimitSet(TypedDict):
+    """A limit after something was set."""
+
+    emptied: LimitEmptied | None
+    """With `empty`: how many waits ended."""
+    limit: LimitDetail
+
+
+class LimitSetting(TypedDict):
+    """How many may have room or begin."""
+
+    burst: int | None
+    """How many may begin at once after a quiet time."""
+    concurrency: int | None
+    """How many may have room at the same time; null: any number."""
+    paused: bool
+    """Nobody is let in."""
+    perMs: int | None
+    rate: int | None
+    """How many may begin in the time of `perMs`; null: any number."""
+
+
+class LimitSettings(TypedDict):
+    """What is set for a limit at run time."""
+
+    all: LimitSetting
+    """For all keys."""
+    changedAt: str
+    changedBy: str
+    keys: list[LimitKeySetting]
+    """For single keys, which stand above those for all."""
+
+
+class LimitWaiter(TypedDict):
+    """A wait for room."""
+
+    place: int
+    """The place in line, from 1."""
+    priority: int
+    """0 to 9. A level counts as much as a minute of waiting."""
+    runId: str
+    since: str
+    stepName: str | None
+    """Null: the run itself."""
+    waitpointId: str
 
 
 class Link(TypedDict):
@@ -1321,6 +1466,27 @@ class Session(TypedDict):
     """By a cookie."""
     testClock: bool
     """Time stands still until `POST /test/clock` moves it."""
+
+
+class SetLimit(TypedDict):
+    burst: NotRequired[int | None]
+    """With `rate`: how many may begin at once after a quiet time; 1 if absent."""
+    concurrency: NotRequired[int | None]
+    """How many may have room at the same time; null: as the definition says."""
+    empty: NotRequired[Literal["letIn", "cancel"]]
+    """Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails)."""
+    key: NotRequired[str | None]
+    """Only this key; absent: all of them."""
+    paused: NotRequired[bool | None]
+    """Nobody is let in, or somebody is again."""
+    per: NotRequired[str | None]
+    """With `rate`: the time that it is about, such as `1m`."""
+    perMs: NotRequired[int | None]
+    """`per` as a number of milliseconds."""
+    rate: NotRequired[int | None]
+    """How many may begin in the time of `per`; null: as the definition says."""
+    workflow: NotRequired[str | None]
+    """The workflow of the limit; absent: all of the workspace that name it."""
 
 
 class SignIn(TypedDict):
@@ -2935,4 +3101,4 @@ WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
 WorkflowWhenFull: TypeAlias = Union[Literal["queue"], Literal["skip"], Literal["replace"], Literal["refuse"]]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "RUN_NOT_WAITING", "RUN_DOES_NOT_FIT", "RUN_BUSY", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "PINNED_TO_BUILD", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "LIMIT_FULL", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_LIMIT", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "RUN_NOT_WAITING", "RUN_DOES_NOT_FIT", "RUN_BUSY", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "PINNED_TO_BUILD", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "LIMIT_FULL", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]
