@@ -161,7 +161,7 @@ pub enum Change {
         /// The waitpoint of the back-off.
         opens: Waitpoint,
     },
-    /// Work that would begin or go on is held back until the run is unpaused.
+    /// Work that would begin or go on is held back until the run is unpaused, or has room under its limits.
     StepHeldBack {
         /// The address of the step.
         at: StepAddress,

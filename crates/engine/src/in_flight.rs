@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abide_core::id::RunId;
 
-use crate::pending::PendingRound;
+use crate::owed::Owed;
 use crate::round::RoundBatch;
 
 /// The number of a round that was handed to the committers.
@@ -15,7 +15,7 @@ pub struct RoundNumber(u64);
 
 #[derive(Default)]
 pub(crate) struct InFlight {
-    rounds: Vec<(RoundNumber, Arc<RoundBatch>, PendingRound)>,
+    rounds: Vec<(RoundNumber, Arc<RoundBatch>, Owed)>,
     begun: u64,
 }
 
@@ -54,18 +54,14 @@ impl InFlight {
         self.rounds.iter().map(|(number, batch, _)| (*number, &**batch))
     }
 
-    pub(crate) fn begin(
-        &mut self,
-        batch: RoundBatch,
-        pending: PendingRound,
-    ) -> (RoundNumber, Arc<RoundBatch>) {
+    pub(crate) fn begin(&mut self, batch: RoundBatch, pending: Owed) -> (RoundNumber, Arc<RoundBatch>) {
         self.begun += 1;
         let (number, batch) = (RoundNumber(self.begun), Arc::new(batch));
         self.rounds.push((number, Arc::clone(&batch), pending));
         (number, batch)
     }
 
-    pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<RoundBatch>, PendingRound)> {
+    pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<RoundBatch>, Owed)> {
         let place = self.rounds.iter().position(|(round, ..)| *round == number)?;
         let (_, batch, pending) = self.rounds.remove(place);
         Some((batch, pending))

@@ -1,5 +1,6 @@
-//! The writer as a state machine without I/O: all decisions of an engine, and nothing else. It has no clock, no thread, no
-//! runtime and no writer of the store. Time and randomness are handed in; what is to be done outside comes out as values.
+//! The machine: all decisions of an engine, as a state machine. It has no clock, no thread, no runtime, and writes nothing to
+//! the store but who has taken which task. Time and randomness are handed in; what is to be done outside comes out as values.
+//! The [writer](crate::writer) is the thread that drives it, committers write what comes out.
 //!
 //! ```text
 //!   Request, Report ──▶ step(now, inputs, outputs) ──▶ outputs: Commit, Deploy, Check, Perform, Abort, Webhooks, Changed, …
@@ -9,8 +10,9 @@
 //!
 //! - `Machine::new(Setup)` builds one, `recover(now, outputs)` is called once before the first step.
 //! - `room(now)` says how many requests and reports the next step takes; the rest waits outside.
-//! - `hear(now, done, outputs)` is told what came of an output. What a committed round promised leaves, and the next round
-//!   goes to the committer, before anything more is decided: the disk works while the machine does. A step follows.
+//! - `hear(now, done, outputs)` is told what came of an output. When a round is committed, the open round goes to the committer
+//!   first, with what waiting pollers take of it, so that the disk works while the machine does; then what the committed round
+//!   promised leaves. A step follows.
 //! - `step(now, inputs, outputs)` takes what is asked, decides, and appends what is to be done. One call of it is a *pass*; a
 //!   round may grow over several of them, while the rounds before it are committed.
 //! - `wake(now)` says when it is to be called next if nothing happens, and why.
@@ -21,12 +23,14 @@
 //! before. Reads, and what the board of tasks does, are synchronous: the roles of the store that they need are handed in.
 //! The same setup, seed and inputs give the same outputs.
 
+mod checks;
 mod claim;
 mod code;
 mod finish;
 mod holding;
 mod io;
 mod nodes;
+mod pass;
 mod recovery;
 mod requests;
 mod setup;
@@ -55,10 +59,10 @@ use crate::in_flight::InFlight;
 use crate::limits::{Limits, OpenRuns};
 use crate::long_waits::LongWaits;
 use crate::memory::Memory;
-use crate::pending::PendingRound;
+use crate::owed::Owed;
 use crate::request::Stats;
 use crate::round::budget::{FOLLOW_UPS_AT_ONCE, Pace};
-use crate::round::{Round, Starting, Waiting};
+use crate::round::{Decider, Starting, Waiting};
 use crate::tasks::{MemoryBoard, StoredBoard, TaskBoard, Tasks};
 use crate::watch::Watch;
 use crate::webhooks::Subscribed;
@@ -72,7 +76,7 @@ pub use crate::request::{Accept, Answer, Control, Decide, Poll, Query, Request, 
 pub use crate::round::RoundBatch;
 pub use crate::send_event::{SendEvent, Sender};
 pub use crate::start::StartRun;
-pub use crate::tasks::{Handed, ReadyTask};
+pub use crate::tasks::{Handed, TaskKey};
 pub use io::{Done, Input, Now, Output, Perform, Wake, WakeReason};
 use recovery::Recovery;
 pub use setup::Setup;
@@ -156,7 +160,7 @@ pub struct Machine {
 #[derive(Default)]
 struct OpenRound {
     batch: RoundBatch,
-    pending: PendingRound,
+    pending: Owed,
     requests: usize,
     /// Of these, what handlers report.
     reports: usize,
@@ -245,7 +249,7 @@ impl Machine {
         std::mem::swap(&mut self.outputs, outputs);
         match done {
             Done::Committed { round, result, culprits, took } => {
-                self.committed(round, result, &culprits, took);
+                self.commit_ended(round, result, &culprits, took);
             }
             Done::Deployed { workspace, definition, result, answer } => {
                 self.memory.forget_newest(workspace, definition.name());
@@ -372,8 +376,8 @@ impl Machine {
         (self.cluster.round_timers() >> self.conflicts).max(1)
     }
 
-    fn round(&mut self) -> (Round<'_>, &mut Tasks, &mut PendingRound) {
-        let round = Round {
+    fn round(&mut self) -> (Decider<'_>, &mut Tasks, &mut Owed) {
+        let round = Decider {
             store: &mut *self.store,
             memory: &mut self.memory,
             random: &mut self.random,

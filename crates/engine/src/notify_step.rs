@@ -9,9 +9,9 @@ use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 
 use crate::error::Error;
-use crate::round::Round;
+use crate::round::Decider;
 use crate::send_event::SendEvent;
-use crate::tasks::ReadyTask;
+use crate::tasks::TaskKey;
 
 /// A task whose input cannot be rendered when it is handed out has failed.
 pub(crate) fn not_rendered(at: StepAddress, lease_epoch: u32, failure: Failure) -> Command {
@@ -29,8 +29,8 @@ pub(crate) fn not_rendered(at: StepAddress, lease_epoch: u32, failure: Failure) 
     })
 }
 
-pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
-    let ReadyTask { run, at, lease_epoch } = task;
+pub(crate) fn perform(round: &mut Decider<'_>, task: TaskKey) {
+    let TaskKey { run, at, lease_epoch } = task;
     let Ok((workspace, Some(asked))) = round.run(run).map(|run| (run.workspace, run.task(at))) else {
         return;
     };

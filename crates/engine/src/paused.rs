@@ -49,7 +49,8 @@ impl Control {
             Control::Hold { answer, .. } | Control::Unhold { answer, .. } => {
                 drop(answer.send(Err(Error::Paused)));
             }
-            Control::Nodes(_) | Control::Notifications(_) | Control::WebhooksChanged { .. } => {}
+            Control::WebhooksChanged { answer } => drop(answer.send(Err(Error::Paused))),
+            Control::Nodes(_) | Control::Notifications(_) => {}
             // Keys, sessions and what the server needs to answer; it has no effect outside the store.
             Control::Write(_) | Control::Tick | Control::Stop { .. } => return Some(self),
         }

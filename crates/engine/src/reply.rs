@@ -17,7 +17,7 @@ use crate::round::LimitOrder;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
 use crate::start::{StartRun, Started};
-use crate::tasks::{Handed, ReadyTask};
+use crate::tasks::{Handed, TaskKey};
 
 /// A reply to a request, and the caller it goes to.
 pub(crate) enum PendingReply {
@@ -53,7 +53,7 @@ impl PendingReply {
 
     /// Answers the caller with the error of a round that could not be committed. Returns the tasks that a poller
     /// would have got.
-    pub(crate) fn fail(self, error: &Error) -> Vec<ReadyTask> {
+    pub(crate) fn fail(self, error: &Error) -> Vec<TaskKey> {
         fn told<T>(result: Result<T, Error>, error: &Error) -> Result<T, Error> {
             result.and_then(|_| Err(error.clone()))
         }
@@ -84,7 +84,7 @@ impl PendingReply {
 
     /// Gives up the reply of a round that met a conflict; returns the request to decide again, and the tasks that a
     /// poller would have got.
-    pub(crate) fn ask_again(self, retry: Option<Retry>) -> (Option<Request>, Vec<ReadyTask>) {
+    pub(crate) fn ask_again(self, retry: Option<Retry>) -> (Option<Request>, Vec<TaskKey>) {
         let again = match (self, retry) {
             (PendingReply::Start(answer, _), Some(Retry::Start(start, listener))) => {
                 Decide::Start { start, listener, answer }.into()

@@ -33,7 +33,7 @@ use crate::round::LimitOrder;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
 use crate::start::{StartRun, Started};
-use crate::tasks::{Handed, Queue, ReadyTask};
+use crate::tasks::{Handed, Queue, TaskKey};
 
 /// Where the writer sends the answer to a request.
 pub type Answer<T> = oneshot::Sender<Result<T, Error>>;
@@ -154,7 +154,7 @@ pub enum TaskRequest {
     /// Release tasks that were leased to a poller after it had gone.
     Release {
         /// The tasks.
-        tasks: Vec<ReadyTask>,
+        tasks: Vec<TaskKey>,
     },
     /// From here on tasks of this name are performed in this process.
     Register {
@@ -169,7 +169,7 @@ pub enum TaskRequest {
 #[derive(Clone, Copy, Debug)]
 pub struct Accept {
     /// The task.
-    pub task: ReadyTask,
+    pub task: TaskKey,
     /// The workspace of the task's run.
     pub workspace: WorkspaceId,
     /// The name of the receiver in the history.
@@ -380,8 +380,8 @@ pub struct Leased {
 }
 
 impl Leased {
-    pub(crate) fn ready(&self) -> ReadyTask {
-        ReadyTask { run: self.task.run_id, at: self.at, lease_epoch: self.task.lease_epoch }
+    pub(crate) fn ready(&self) -> TaskKey {
+        TaskKey { run: self.task.run_id, at: self.at, lease_epoch: self.task.lease_epoch }
     }
 }
 

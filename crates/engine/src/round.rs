@@ -45,7 +45,7 @@ use crate::limits::{Limits, OpenRuns};
 use crate::memory::Memory;
 use crate::reply_listener::ReplyListener;
 use crate::start::{StartRun, Started, StartedHow};
-use crate::tasks::ReadyTask;
+use crate::tasks::TaskKey;
 use crate::watch::Watch;
 pub use batch::RoundBatch;
 pub(crate) use batch::{AfterCommitAction, Committed};
@@ -67,8 +67,9 @@ pub(crate) type Waiting = HashMap<(WorkspaceId, Arc<str>), Vec<Waiter>>;
 /// Which workflows an event may start, as far as that was looked up before.
 pub(crate) type Starting = HashMap<(WorkspaceId, Arc<str>), Vec<EventStarter>>;
 
-/// Decides: the round so far, and all it takes to go on with it.
-pub(crate) struct Round<'w> {
+/// Decides in the open round: the round so far, and all that a decision needs beside it. A view of the machine that lasts as
+/// long as one request is decided; the round itself is the machine's.
+pub(crate) struct Decider<'w> {
     pub(crate) store: &'w mut dyn Read,
     pub(crate) memory: &'w mut Memory,
     pub(crate) random: &'w mut Random,
@@ -96,14 +97,14 @@ pub(crate) struct Round<'w> {
     pub(crate) damaged: &'w mut Vec<Held>,
 }
 
-impl<'w> Round<'w> {
+impl<'w> Decider<'w> {
     fn context(&mut self, by: Actor) -> Context {
         let (now, random) = (self.now, self.random.draw());
         Context { now, random, by, traceparent: self.traceparent, bounds: self.bounds }
     }
 
-    /// Looks at a run of which nothing is left to be committed; `None` if there is.
-    pub(crate) fn committed<T>(
+    /// Reads a run as it is committed; `None` if something of it is still to be committed.
+    pub(crate) fn read_settled<T>(
         &mut self,
         id: RunId,
         look: impl FnOnce(&Run) -> T,
@@ -217,12 +218,13 @@ impl<'w> Round<'w> {
         listener: Option<ReplyListener>,
     ) -> Result<Started, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
-        let input = start.asked.as_ref().unwrap_or(&start.input);
-        let asked = (&start.name, &start.version, input, start.run_at, &start.tags);
-        let digest = digest(&asked);
-        if let Some(key) = &key
+        let key = key.map(|key| {
+            let input = start.asked.as_ref().unwrap_or(&start.input);
+            (key, digest(&(&start.name, &start.version, input, start.run_at, &start.tags)))
+        });
+        if let Some((key, digest)) = &key
             && let Some(earlier) = self.idempotency_record(key)?
-            && let Some((run, collected)) = replay(key, digest, Some(&earlier))?.and_then(started_run)
+            && let Some((run, collected)) = replay(key, *digest, Some(&earlier))?.and_then(started_run)
         {
             self.listen_again(run, earlier.at, listener);
             return Ok(Started { run, how: StartedHow::Repeated { collected } });
@@ -268,7 +270,7 @@ impl<'w> Round<'w> {
         } else {
             StartedHow::Created
         };
-        if let Some(key) = key {
+        if let Some((key, digest)) = key {
             let record = IdempotencyRecord { key: key.clone(), digest, reply, run: Some(run), at: self.now };
             self.batch.idempotency.insert(key, record);
         }
@@ -281,27 +283,20 @@ impl<'w> Round<'w> {
         by: Actor,
         listener: Option<ReplyListener>,
     ) -> Result<(), Error> {
-        let id = new.id;
         let context = self.context(by);
-        let collecting = new.debounced.clone();
-        let (run, outcome) = self.start_in_room(new, &context)?;
-        if let Some(key) = collecting {
-            self.begin_collecting(&run, &key);
-        }
-        let actions = listener.map(AfterCommitAction::Listen).into_iter().collect();
-        let run = Box::new(run);
-        self.batch.insert(RunDelta { run, based_on: 0, records: outcome.records, actions });
-        self.perform(id, outcome.in_round, outcome.after_commit);
+        self.begin_run(new, &context, listener)?;
         self.follow_up();
         Ok(())
     }
 
-    /// Starts a run that begins at once if it has room under its limits.
-    fn start_in_room(
+    /// Starts a run, which begins at once if it has room under its limits. What follows for other runs is left to the caller.
+    fn begin_run(
         &mut self,
         new: command::NewRun,
         context: &Context,
-    ) -> Result<(Run, command::Outcome), Error> {
+        listener: Option<ReplyListener>,
+    ) -> Result<(), Error> {
+        let (id, parent, collecting) = (new.id, new.parent, new.debounced.clone());
         let mut has_taken = false;
         let started = command::start_with(new, context, &mut |run, request| {
             has_taken = self.room_at_start(run, request)?;
@@ -310,7 +305,17 @@ impl<'w> Round<'w> {
         if let (Err(refusal), true) = (&started, has_taken) {
             self.batch.poisoned.get_or_insert(Error::Refused(refusal.clone()));
         }
-        Ok(started?)
+        let (run, outcome) = started?;
+        if let Some(key) = collecting {
+            self.begin_collecting(&run, &key);
+        }
+        if let Some(parent) = parent {
+            *self.batch.descendants.entry(parent.root()).or_default() += 1;
+        }
+        let actions = listener.map(AfterCommitAction::Listen).into_iter().collect();
+        self.batch.insert(RunDelta { run: Box::new(run), based_on: 0, records: outcome.records, actions });
+        self.take_up_effects(id, outcome.in_round, outcome.after_commit);
+        Ok(())
     }
 
     fn listen(&mut self, run: RunId, listener: Option<ReplyListener>) {
@@ -360,11 +365,11 @@ impl<'w> Round<'w> {
         by: Actor,
         key: Option<&str>,
     ) -> Result<Reply, Error> {
-        self.decide_heard(id, command, by, key, None)
+        self.decide_with_listener(id, command, by, key, None)
     }
 
     /// Decides a command, with a listener for the run's next reply.
-    pub(crate) fn decide_heard(
+    pub(crate) fn decide_with_listener(
         &mut self,
         id: RunId,
         command: Command,
@@ -409,7 +414,7 @@ impl<'w> Round<'w> {
             None => self.listen(id, listener),
         }
         self.record(id, outcome.records);
-        self.perform(id, outcome.in_round, outcome.after_commit);
+        self.take_up_effects(id, outcome.in_round, outcome.after_commit);
         self.follow_up();
         Ok(outcome.reply)
     }
@@ -458,16 +463,10 @@ impl<'w> Round<'w> {
     }
 
     /// Takes up what a decision asks for in this round, and notes what leaves after its commit.
-    fn perform(&mut self, id: RunId, in_round: Vec<RoundEffect>, after_commit: Vec<AfterCommit>) {
+    fn take_up_effects(&mut self, id: RunId, in_round: Vec<RoundEffect>, after_commit: Vec<AfterCommit>) {
         let workspace = self.batch.deltas.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
-        for effect in after_commit {
-            let action = match effect {
-                AfterCommit::Dispatch { at, lease_epoch } => AfterCommitAction::Dispatch { at, lease_epoch },
-                AfterCommit::Recall { at, lease_epoch } => AfterCommitAction::Recall { at, lease_epoch },
-                AfterCommit::WantCode { at } => AfterCommitAction::WantCode { at },
-                AfterCommit::Respond { response } => AfterCommitAction::Respond(response),
-            };
-            self.after_commit(id, action);
+        if let Some(delta) = self.batch.deltas.get_mut(&id) {
+            delta.actions.extend(after_commit.into_iter().map(AfterCommitAction::Core));
         }
         for effect in in_round {
             match effect {
@@ -491,8 +490,8 @@ impl<'w> Round<'w> {
     }
 
     /// Has a task that is out performed in this process, after the commit.
-    pub(crate) fn perform_after_commit(&mut self, task: ReadyTask) -> Result<(), Error> {
-        let ReadyTask { run, at, lease_epoch } = task;
+    pub(crate) fn perform_after_commit(&mut self, task: TaskKey) -> Result<(), Error> {
+        let TaskKey { run, at, lease_epoch } = task;
         self.delta(run)?.actions.push(AfterCommitAction::Perform { at, lease_epoch });
         Ok(())
     }
@@ -501,12 +500,6 @@ impl<'w> Round<'w> {
     pub(crate) fn resume_actions(&mut self, run: RunId, actions: Vec<AfterCommitAction>) {
         if let Ok(delta) = self.delta(run) {
             delta.actions.extend(actions);
-        }
-    }
-
-    fn after_commit(&mut self, id: RunId, action: AfterCommitAction) {
-        if let Some(delta) = self.batch.deltas.get_mut(&id) {
-            delta.actions.push(action);
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::executor::{Executors, Performed, TaskCall, tell};
 use crate::handler::{Handler, TaskResult};
 use crate::machine::Perform;
 use crate::request::Request;
-use crate::tasks::ReadyTask;
+use crate::tasks::TaskKey;
 
 pub(crate) struct Runner {
     runtime: Handle,
@@ -77,18 +77,18 @@ impl Runner {
     }
 
     /// Stops performing a task, if it is being performed under this lease epoch.
-    pub(crate) fn abort(&mut self, task: ReadyTask) {
+    pub(crate) fn abort(&mut self, task: TaskKey) {
         if let Some(work) = self.take(task) {
             work.abort();
         }
     }
 
     /// A task goes on by itself.
-    pub(crate) fn detach(&mut self, task: ReadyTask) {
+    pub(crate) fn detach(&mut self, task: TaskKey) {
         drop(self.take(task));
     }
 
-    fn take(&mut self, task: ReadyTask) -> Option<AbortHandle> {
+    fn take(&mut self, task: TaskKey) -> Option<AbortHandle> {
         let key = (task.run, task.at);
         self.running.get(&key).filter(|(lease_epoch, _)| *lease_epoch == task.lease_epoch)?;
         self.running.remove(&key).map(|(_, work)| work)
@@ -100,8 +100,8 @@ impl Runner {
     }
 }
 
-async fn tell_result(reports: &mpsc::Sender<Request>, ready: ReadyTask, result: TaskResult) {
-    let ReadyTask { run, at, lease_epoch } = ready;
+async fn tell_result(reports: &mpsc::Sender<Request>, ready: TaskKey, result: TaskResult) {
+    let TaskKey { run, at, lease_epoch } = ready;
     if let Err(Error::Refused(refusal)) = tell(reports, run, report(at, lease_epoch, result)).await {
         // Nobody is there to mend the report; if it came too late, so does this.
         let (code, message) = (refusal.code(), refusal.to_string());

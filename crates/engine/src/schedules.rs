@@ -19,7 +19,7 @@ use abide_store::{ScheduleWrite, StoredTimer};
 
 use crate::alarm::Alarm;
 use crate::error::Error;
-use crate::round::Round;
+use crate::round::Decider;
 
 /// A request about schedules.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ impl ScheduleDelta {
     }
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     pub(crate) fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
         self.watch.at(id.owner().id());
         if !self.batch.schedules.contains_key(&id) {

@@ -2,8 +2,9 @@
 //! [perform](crate::machine::Output::Perform) it; workers poll for it.
 //!
 //! ```text
-//!   commit ──▶ board ──▶ taken for here ──▶ next round ──▶ running (Perform, Abort)
-//!                  └───▶ taken for pollers that wait ──▶ claimed in the same pass: a lease, in the commit that notes it
+//!   open round ──▶ offered to pollers that wait ──▶ claimed: put out and leased in one commit
+//!       └──▶ commit ──▶ board ──▶ taken for here ──▶ next round ──▶ running (Perform, Abort)
+//!                           └───▶ taken for pollers ──▶ claimed in the same pass: a lease, in the commit that notes it
 //! ```
 //!
 //! The lease epoch is what fences a worker that lost its lease; nothing here is needed for that.
@@ -59,9 +60,10 @@ const TAKEN_HERE: usize = 1_000;
 /// Pollers that tasks of one name are taken for at once.
 const TAKEN_FOR: usize = 1_000;
 
-/// A task that is out, by its address and its lease epoch.
+/// Names one handing-out of a task: its address and its lease epoch. Whether it is free, leased or over, the board and the run
+/// know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ReadyTask {
+pub struct TaskKey {
     /// The run that the task is a part of.
     pub run: RunId,
     /// The address of the task's step.
@@ -70,16 +72,16 @@ pub struct ReadyTask {
     pub lease_epoch: u32,
 }
 
-impl ReadyTask {
+impl TaskKey {
     fn found(self) -> FoundTask {
-        let ReadyTask { run, at, lease_epoch } = self;
+        let TaskKey { run, at, lease_epoch } = self;
         FoundTask { run, at, lease_epoch, workspace: WorkspaceId::default(), queue: "".into() }
     }
 }
 
-impl From<FoundTask> for ReadyTask {
-    fn from(found: FoundTask) -> ReadyTask {
-        ReadyTask { run: found.run, at: found.at, lease_epoch: found.lease_epoch }
+impl From<FoundTask> for TaskKey {
+    fn from(found: FoundTask) -> TaskKey {
+        TaskKey { run: found.run, at: found.at, lease_epoch: found.lease_epoch }
     }
 }
 
@@ -107,15 +109,15 @@ pub(crate) struct Tasks {
     code_waits: CodeWaits,
     hints: Hints,
     /// Taken from the board for pollers, in this pass.
-    at_hand: BTreeMap<Queue, VecDeque<ReadyTask>>,
+    at_hand: BTreeMap<Queue, VecDeque<TaskKey>>,
     /// Tasks for handlers here, to be taken up in the next round.
-    for_here: VecDeque<ReadyTask>,
+    for_here: VecDeque<TaskKey>,
     /// Tasks for handlers here whose time is limited: it is noted when it begins, in the next round.
-    timed: VecDeque<ReadyTask>,
+    timed: VecDeque<TaskKey>,
     /// What the writer does itself in the next round: `notify` steps, and tasks that cannot be rendered.
-    own: VecDeque<ReadyTask>,
+    own: VecDeque<TaskKey>,
     /// Taken in this pass, and their run could not be read.
-    unread: Vec<ReadyTask>,
+    unread: Vec<TaskKey>,
     /// The way back of tasks whose poller has gone.
     back: mpsc::WeakSender<Request>,
 }
@@ -171,19 +173,19 @@ impl Tasks {
         let work = run.defined(at).action.work();
         work.is_some_and(|work| {
             work.executor == Executor::Notify
-                || (pinned_to(run, at).is_none() && self.performers.perform(work))
+                || (pinned_to(run, at).is_none() && self.performers.can_do(work))
         })
     }
 
     // From a commit
 
-    /// A round with these writes is committed, and in it these leases were given.
-    pub(crate) fn committed(
+    /// A round with these writes is committed. `holder` says which worker got a task in it.
+    pub(crate) fn put(
         &mut self,
         writes: Vec<TaskWrite>,
-        lease: &dyn Fn(RunId, StepAddress) -> Option<WorkerKey>,
+        holder: &dyn Fn(RunId, StepAddress) -> Option<WorkerKey>,
     ) {
-        self.board.put(writes, lease);
+        self.board.put(writes, holder);
     }
 
     /// A task that is out is put on a board that begins empty, unless it is there.
@@ -196,14 +198,14 @@ impl Tasks {
     pub(crate) fn release_idle(&mut self, run: &Run, now: Timestamp) {
         let out = run.step_runs().filter_map(|(at, step)| {
             let task = step.task.as_deref().filter(|task| task.out && task.worker.is_none())?;
-            Some(ReadyTask { run: run.id, at, lease_epoch: task.lease_epoch })
+            Some(TaskKey { run: run.id, at, lease_epoch: task.lease_epoch })
         });
-        let idle: Vec<ReadyTask> = out.filter(|task| !self.running.has(*task)).collect();
+        let idle: Vec<TaskKey> = out.filter(|task| !self.running.has(*task)).collect();
         self.release(&idle, now);
     }
 
     /// A task that was just put out: for a handler here, or for whoever takes it.
-    pub(crate) fn dispatch(&mut self, run: &Run, task: ReadyTask, now: Now, outputs: &mut Vec<Output>) {
+    pub(crate) fn dispatch(&mut self, run: &Run, task: TaskKey, now: Now, outputs: &mut Vec<Output>) {
         if self.works_at(run, task.at) {
             return self.perform(run, task, now, outputs);
         }
@@ -229,7 +231,7 @@ impl Tasks {
     }
 
     /// Has a task performed here, now or when there is room; or gives it back where nobody here does it.
-    pub(crate) fn perform(&mut self, run: &Run, ready: ReadyTask, now: Now, outputs: &mut Vec<Output>) {
+    pub(crate) fn perform(&mut self, run: &Run, ready: TaskKey, now: Now, outputs: &mut Vec<Output>) {
         let Some(work) = run.defined(ready.at).action.work() else { return };
         if work.executor == Executor::Notify {
             return self.own.push_back(ready);
@@ -264,7 +266,7 @@ impl Tasks {
     }
 
     /// A report came, or the task is not wanted any more. Says since when it was performed here, if it was.
-    pub(crate) fn settle(&mut self, task: ReadyTask, outputs: &mut Vec<Output>) -> Option<Duration> {
+    pub(crate) fn settle(&mut self, task: TaskKey, outputs: &mut Vec<Output>) -> Option<Duration> {
         let since = self.running.remove(task)?;
         outputs.push(Output::Abort(task));
         self.make_room();
@@ -272,7 +274,7 @@ impl Tasks {
     }
 
     /// A task stays with whoever was called, who reports later.
-    pub(crate) fn accepted(&mut self, task: ReadyTask, outputs: &mut Vec<Output>) {
+    pub(crate) fn accepted(&mut self, task: TaskKey, outputs: &mut Vec<Output>) {
         if self.running.remove(task).is_some() {
             outputs.push(Output::Detach(task));
             self.make_room();
@@ -285,24 +287,24 @@ impl Tasks {
 
     // For the next round
 
-    pub(crate) fn next_for_here(&mut self) -> Option<ReadyTask> {
+    pub(crate) fn next_for_here(&mut self) -> Option<TaskKey> {
         self.for_here.pop_front()
     }
 
-    pub(crate) fn next_timed(&mut self) -> Option<ReadyTask> {
+    pub(crate) fn next_timed(&mut self) -> Option<TaskKey> {
         self.timed.pop_front()
     }
 
-    pub(crate) fn next_own(&mut self) -> Option<ReadyTask> {
+    pub(crate) fn next_own(&mut self) -> Option<TaskKey> {
         self.own.pop_front()
     }
 
     /// What was taken for a round that was not committed is tried again.
     pub(crate) fn put_back(
         &mut self,
-        for_here: impl IntoIterator<Item = ReadyTask>,
-        timed: impl IntoIterator<Item = ReadyTask>,
-        own: impl IntoIterator<Item = ReadyTask>,
+        for_here: impl IntoIterator<Item = TaskKey>,
+        timed: impl IntoIterator<Item = TaskKey>,
+        own: impl IntoIterator<Item = TaskKey>,
     ) {
         self.for_here.extend(for_here);
         self.timed.extend(timed);
@@ -380,7 +382,7 @@ impl Tasks {
     fn adopt(&mut self, found: FoundTask) {
         let (queue, is_ours) =
             ((found.workspace, Arc::clone(&found.queue)), self.performers.has(&found.queue));
-        let ready = ReadyTask::from(found);
+        let ready = TaskKey::from(found);
         if !is_ours {
             self.pollers.call(&queue);
             self.at_hand.entry(queue).or_default().push_back(ready);
@@ -390,7 +392,7 @@ impl Tasks {
     }
 
     /// Gives back what nobody does here. Whoever waits for it finds it.
-    pub(crate) fn release(&mut self, tasks: &[ReadyTask], now: Timestamp) {
+    pub(crate) fn release(&mut self, tasks: &[TaskKey], now: Timestamp) {
         if tasks.is_empty() {
             return;
         }
@@ -402,7 +404,7 @@ impl Tasks {
     }
 
     /// The run of a task that was taken cannot be read now.
-    pub(crate) fn could_not_read(&mut self, task: ReadyTask) {
+    pub(crate) fn could_not_read(&mut self, task: TaskKey) {
         self.unread.push(task);
     }
 
@@ -414,7 +416,7 @@ impl Tasks {
             let (queues, unclaimed): (Vec<Queue>, Vec<_>) =
                 std::mem::take(&mut self.at_hand).into_iter().unzip();
             let had_hint = self.hints.anywhere;
-            self.release(&unclaimed.into_iter().flatten().collect::<Vec<ReadyTask>>(), now);
+            self.release(&unclaimed.into_iter().flatten().collect::<Vec<TaskKey>>(), now);
             self.hints.anywhere = had_hint || self.pollers.are_woken();
             queues.into_iter().for_each(|queue| self.may_be_free(queue));
         }
@@ -427,15 +429,14 @@ impl Tasks {
         let waiting = [&self.own, &self.for_here, &self.timed].into_iter().flatten().copied();
         let at_hand = self.at_hand.values().flatten().copied();
         let running = self.running.lasting(Duration::ZERO, now.elapsed);
-        let all: Vec<ReadyTask> =
+        let all: Vec<TaskKey> =
             running.chain(waiting).chain(at_hand).chain(self.running.waiting_for_room()).collect();
         self.release(&all, now.wall);
     }
 
     /// Prolongs the leases of what handlers here have been at for this long.
     pub(crate) fn renew_lasting(&mut self, length: Duration, now: Now) -> Result<(), abide_store::Error> {
-        let lasting: Vec<FoundTask> =
-            self.running.lasting(length, now.elapsed).map(ReadyTask::found).collect();
+        let lasting: Vec<FoundTask> = self.running.lasting(length, now.elapsed).map(TaskKey::found).collect();
         if lasting.is_empty() {
             return Ok(());
         }
@@ -449,7 +450,7 @@ impl Tasks {
     }
 
     /// The worker that has a task gave a sign of life.
-    pub(crate) fn heard_of(&mut self, task: ReadyTask, now: Timestamp) {
+    pub(crate) fn heard_of(&mut self, task: TaskKey, now: Timestamp) {
         if let Some(worker) = self.board.holder(task.run, task.at) {
             self.workers.heard_of(worker, now);
         }

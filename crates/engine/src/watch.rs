@@ -135,7 +135,7 @@ impl Watch {
         let is_stuck = |since: &AtomicU64| self.lasts(since).filter(|lasts| *lasts >= STUCK);
         if let Some(lasts) = is_stuck(&self.pass_since) {
             let at = self.deciding().1.map(|owner| format!("; it is at {owner}")).unwrap_or_default();
-            return Some(format!("no round has ended for {} s{at}", lasts.as_secs()));
+            return Some(format!("one pass of the engine has lasted for {} s{at}", lasts.as_secs()));
         }
         if let Some(lasts) = is_stuck(&self.commit_since) {
             return Some(format!("a commit has not ended for {} s", lasts.as_secs()));

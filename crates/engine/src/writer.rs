@@ -1,5 +1,6 @@
-//! The writer's thread: it tells the [machine](crate::machine) what happened, and does what comes out. It sleeps until a request
-//! comes, a commit is done, or the machine wants to be called. Nothing is decided here.
+//! The writer: the thread that drives the [machine](crate::machine). It tells the machine what happened, and does what comes out;
+//! it sleeps until a request comes, a commit is done, or the machine wants to be called. Nothing is decided here, and rounds are
+//! written by the [committers](crate::committer).
 //!
 //! ```text
 //!   requests · reports · answers of committers and checker ──▶ machine ──▶ committers · checker · runner · sender · followers
@@ -64,9 +65,8 @@ impl Writer {
 
     /// Recovers what was under way when the last process ended.
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
-        let mut outputs = Vec::new();
-        let recovered = self.machine.recover(self.now(), &mut outputs);
-        self.perform_all(outputs);
+        let mut recovered = Ok(());
+        self.drive(|machine, now, outputs| recovered = machine.recover(now, outputs));
         recovered
     }
 
@@ -78,18 +78,18 @@ impl Writer {
             let next = self.next(&mut inbox, is_closed).await;
             self.watch.pass_begins();
             match next {
-                Next::Done(done) => self.hear(done),
+                Next::Done(done) => self.drive(|machine, now, outputs| machine.hear(now, done, outputs)),
                 Next::Input(input) => inputs.push_back(input),
                 Next::Closed => is_closed = true,
                 Next::Wake => {}
             }
             while let Ok(done) = inbox.answers.try_recv() {
-                self.hear(done);
+                self.drive(|machine, now, outputs| machine.hear(now, done, outputs));
             }
             if !is_closed {
                 self.gather(&mut inbox, &mut inputs);
             }
-            self.step(&mut inputs);
+            self.drive(|machine, now, outputs| machine.step(now, &mut inputs, outputs));
             self.watch.pass_ends();
             if inbox.requests.is_empty() && inbox.reports.is_empty() {
                 self.machine.answer_settled(self.now());
@@ -141,19 +141,10 @@ impl Writer {
         }
     }
 
-    fn hear(&mut self, done: Done) {
-        let mut outputs = std::mem::take(&mut self.outputs);
-        self.machine.hear(self.now(), done, &mut outputs);
-        self.perform_all(outputs);
-    }
-
-    fn step(&mut self, inputs: &mut VecDeque<Input>) {
-        let mut outputs = std::mem::take(&mut self.outputs);
-        self.machine.step(self.now(), inputs, &mut outputs);
-        self.perform_all(outputs);
-    }
-
-    fn perform_all(&mut self, mut outputs: Vec<Output>) {
+    /// Calls the machine, and does what comes out.
+    fn drive(&mut self, call: impl FnOnce(&mut Machine, Now, &mut Vec<Output>)) {
+        let (now, mut outputs) = (self.now(), std::mem::take(&mut self.outputs));
+        call(&mut self.machine, now, &mut outputs);
         outputs.drain(..).for_each(|output| self.perform(output));
         self.outputs = outputs;
     }

@@ -9,10 +9,10 @@
 //! Each role of a store is a file of its name. Beside them:
 //!
 //! ```text
-//!   open.rs    whose database is it                link.rs           connections
+//!   open.rs    whose database is it                connection.rs     connections
 //!   commit.rs  batches                             tls.rs            connections that are encrypted
 //!   column.rs  how values are stored               notifications.rs  what other nodes are told of a commit
-//!   looks.rs   events and waits that begin at the same time
+//!   event_snapshots.rs   events and waits that begin at the same time
 //!   backup.rs  copies                              transfer.rs       its tables as rows of values, for moves
 //!   figures.rs what measures itself asks a server
 //! ```

@@ -2,7 +2,7 @@
 //! [`Reader`]s look at it at the same time.
 //!
 //! A commit is one transaction, synced once, that touches few pages: history is only ever appended, a run's row is
-//! written when the run is created and when its status or deadline changes, and a waitpoint has one narrow row.
+//! moved on with each commit, and a waitpoint has one narrow row.
 //!
 //! Each role of a store is a file of its name. Beside them:
 //!

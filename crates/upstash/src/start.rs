@@ -122,7 +122,9 @@ impl Gateway {
             let outcome = if found.is_none() { outcomes.next() } else { None };
             let (run, deduplicated) = match (found, outcome) {
                 (Some(run), _) => (Some(run), true),
-                (None, Some(Ok(started))) => (Some(started.run), matches!(started.how, StartedHow::Repeated { .. })),
+                (None, Some(Ok(started))) => {
+                    (Some(started.run), matches!(started.how, StartedHow::Repeated { .. }))
+                }
                 // Somebody has just started it otherwise.
                 (None, Some(Err(Error::Refused(Refusal::KeyReused(_))))) => (self.find(&id).await?, true),
                 (None, Some(Err(error))) => return Err(error.into()),

@@ -308,7 +308,7 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), 
     }
 }
 
-/// Hands a task out again, or retries a child; held back while the run is paused.
+/// Hands a task out again, or retries a child; held back while the run is paused or lacks room under its limits.
 pub(crate) fn resume(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let waits = turn.run.step(at).is_some_and(|step| step.awaiting.as_ref().is_some_and(|it| it.is_over()));
     if !waits || turn.run.failure.is_some() {

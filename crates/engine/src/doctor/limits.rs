@@ -95,7 +95,10 @@ impl Doctor {
             }
         }
         for (id, claim) in claims {
-            let what = format!("limit {id}: it is forgotten while {} have room and {} wait", claim.used, claim.waiting);
+            let what = format!(
+                "limit {id}: it is forgotten while {} have room and {} wait",
+                claim.used, claim.waiting
+            );
             let right = claim.ask.map(|(ask, workspace, said_at)| {
                 let limit = Limit::new(workspace, &ask, said_at, 1);
                 Limit { used: claim.used, waiting: claim.waiting, holders: claim.holders, ..limit }

@@ -14,13 +14,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
 use crate::request::{Accept, Answer, Decide, Query, Request, TaskRequest};
-use crate::tasks::ReadyTask;
+use crate::tasks::TaskKey;
 
 /// How soon a report is sent again while the store cannot write.
 const AGAIN: Duration = Duration::from_millis(100);
 
 pub(crate) struct TaskCall {
-    pub(crate) ready: ReadyTask,
+    pub(crate) ready: TaskKey,
     pub(crate) workspace: WorkspaceId,
     /// The limit of what all model calls of the run may cost, in millionths; `None`: no limit.
     pub(crate) run_budget_micros: Option<u64>,
@@ -42,7 +42,7 @@ impl TaskCall {
         entries: Vec<(String, Value)>,
         calls: Vec<ModelCall>,
     ) -> Result<(), Error> {
-        let ReadyTask { run, at, lease_epoch } = self.ready;
+        let TaskKey { run, at, lease_epoch } = self.ready;
         let entries = entries.into_iter().map(|(name, result)| {
             let result = Json::new(result);
             JournalResult { name: name.into(), result }

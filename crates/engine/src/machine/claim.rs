@@ -12,30 +12,31 @@ use super::requests::is_final;
 use super::{Machine, Now, code};
 use crate::error::Error;
 use crate::notify_step;
-use crate::pending::PendingRound;
+use crate::owed::Owed;
 use crate::reply::PendingReply;
 use crate::request::{Answer, Leased, Poll};
-use crate::round::Round;
-use crate::tasks::{Handed, LEASE, Lease, ReadyTask, Tasks};
+use crate::round::Decider;
+use crate::tasks::{Handed, LEASE, Lease, TaskKey, Tasks};
 
 /// What the tasks of one poll may take; with more, the rest is for the next one.
 const POLL_BYTES: usize = 8 * 1024 * 1024;
 
 impl Machine {
-    /// Gives the tasks of the open round to pollers that wait for them.
-    pub(super) fn hand_out(&mut self) {
+    /// Gives the tasks of the open round to pollers that wait for them: they are put out and leased in one commit, and no
+    /// board sees them free.
+    pub(super) fn offer_before_commit(&mut self) {
         if self.stop.is_some() || !self.tasks.has_pollers() {
             return;
         }
         let now = self.now;
         let (mut round, tasks, pending) = self.round();
-        round.batch.hand_out(|run, task| tasks.offer(run, task));
+        round.batch.offer_tasks(|run, task| tasks.offer(run, task));
         claim_woken(&mut round, tasks, pending, now);
     }
 }
 
 /// Gives those who were woken what there is.
-pub(super) fn claim_woken(round: &mut Round<'_>, tasks: &mut Tasks, pending: &mut PendingRound, now: Now) {
+pub(super) fn claim_woken(round: &mut Decider<'_>, tasks: &mut Tasks, pending: &mut Owed, now: Now) {
     while let Some((poll, answer)) = tasks.next_woken() {
         claim(round, tasks, poll, answer, pending, now);
     }
@@ -43,11 +44,11 @@ pub(super) fn claim_woken(round: &mut Round<'_>, tasks: &mut Tasks, pending: &mu
 
 /// Gives a poller what is at hand, or lets it wait.
 pub(super) fn claim(
-    round: &mut Round<'_>,
+    round: &mut Decider<'_>,
     tasks: &mut Tasks,
     poll: Poll,
     answer: Answer<Handed>,
-    pending: &mut PendingRound,
+    pending: &mut Owed,
     now: Now,
 ) {
     let mut leased = Vec::new();
@@ -57,7 +58,7 @@ pub(super) fn claim(
         && let Some(ready) = tasks.take(&poll)
     {
         round.renew_allowance();
-        let ReadyTask { run, at, lease_epoch } = ready;
+        let TaskKey { run, at, lease_epoch } = ready;
         let (worker, build) = (Arc::clone(&poll.worker), build_of(&poll));
         let command = Command::TaskStarted(TaskStarted { at, lease_epoch, worker, build, from: None });
         match round.decide(run, command, Actor::new("worker"), None) {
@@ -97,8 +98,8 @@ fn build_of(poll: &Poll) -> Option<Arc<str>> {
 }
 
 /// A task that a poller has taken in this round, with its lease.
-pub(super) fn lease(round: &mut Round<'_>, poll: &Poll, ready: ReadyTask) -> Option<Leased> {
-    let ReadyTask { run, at, lease_epoch } = ready;
+pub(super) fn lease(round: &mut Decider<'_>, poll: &Poll, ready: TaskKey) -> Option<Leased> {
+    let TaskKey { run, at, lease_epoch } = ready;
     let task = match round.run(run).ok()?.task(at)? {
         Ok(task) => task,
         Err(failure) => {
@@ -116,7 +117,7 @@ pub(super) fn lease(round: &mut Round<'_>, poll: &Poll, ready: ReadyTask) -> Opt
 
 /// Whether a task is over, so that its row can go. A refusal alone does not say so: the run may be known here as it was
 /// before another node handed the task out.
-pub(super) fn is_over(round: &mut Round<'_>, task: ReadyTask, decided: &Result<Reply, Error>) -> bool {
+pub(super) fn is_over(round: &mut Decider<'_>, task: TaskKey, decided: &Result<Reply, Error>) -> bool {
     let known = |run: &Run| {
         run.step(task.at).and_then(|step| step.task.as_deref()).map_or(0, |task| task.lease_epoch)
     };

@@ -11,15 +11,15 @@ use abide_store::CodeWait;
 use super::Now;
 use super::claim::lease;
 use crate::request::{Leased, Poll};
-use crate::round::Round;
-use crate::tasks::{ReadyTask, Tasks};
+use crate::round::Decider;
+use crate::tasks::{TaskKey, Tasks};
 
 /// Waits that are looked at in one read.
 const PAGE: usize = 256;
 
 /// Gives a poller what waits for its code, as far as it has room.
 pub(super) fn claim(
-    round: &mut Round<'_>,
+    round: &mut Decider<'_>,
     tasks: &mut Tasks,
     poll: &Poll,
     leased: &mut Vec<Leased>,
@@ -33,7 +33,7 @@ pub(super) fn claim(
 }
 
 fn claim_of(
-    round: &mut Round<'_>,
+    round: &mut Decider<'_>,
     tasks: &mut Tasks,
     poll: &Poll,
     handler: &Arc<str>,
@@ -61,7 +61,7 @@ fn claim_of(
     }
 }
 
-fn take(round: &mut Round<'_>, poll: &Poll, waitpoint: WaitpointId) -> Option<Leased> {
+fn take(round: &mut Decider<'_>, poll: &Poll, waitpoint: WaitpointId) -> Option<Leased> {
     let WaitpointId { run, number } = waitpoint;
     let (worker, build) = (Arc::clone(&poll.worker), Arc::clone(&poll.build));
     let arrived = Command::CodeArrived(CodeArrived { number, worker, build });
@@ -72,5 +72,5 @@ fn take(round: &mut Round<'_>, poll: &Poll, waitpoint: WaitpointId) -> Option<Le
     let found = round.run(run).ok()?;
     let at = found.waitpoint(number)?.at?;
     let lease_epoch = found.step(at)?.task.as_ref()?.lease_epoch;
-    lease(round, poll, ReadyTask { run, at, lease_epoch })
+    lease(round, poll, TaskKey { run, at, lease_epoch })
 }

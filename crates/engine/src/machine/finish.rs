@@ -5,23 +5,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_core::definition::Definition;
+use abide_core::effect::AfterCommit;
 use abide_core::history::Change;
 use abide_core::id::{RunId, StepAddress};
 use abide_core::run::{Run, Timer};
 use abide_core::time::Millis;
 use abide_store::{Culprit, StoredTimer};
 
-use super::{Check, MOST_CONFLICTS, Machine, OpenRound, Output, RoundBatch, RoundNumber, Then};
-use crate::backlog::Verdict;
+use super::{MOST_CONFLICTS, Machine, OpenRound, Output, RoundBatch, RoundNumber};
 use crate::engine::{Ended, RunReply};
 use crate::error::Error;
 use crate::followers::Changed;
-use crate::pending::PendingRound;
-use crate::request::{Decide, Request};
+use crate::owed::Owed;
 use crate::round::{AfterCommitAction, Committed};
-use crate::start::StartRun;
-use crate::tasks::ReadyTask;
+use crate::tasks::TaskKey;
 
 impl Machine {
     /// Whether the open round may be committed now. Beside others that are being committed, it waits until it is as large
@@ -35,7 +32,7 @@ impl Machine {
 
     /// Hands the open round out to be committed. A round that changed nothing is done already.
     pub(super) fn seal(&mut self) {
-        self.hand_out();
+        self.offer_before_commit();
         // What a poller was not given after all may have led on to a wait, or be damaged.
         self.look_back();
         self.hold_damaged();
@@ -61,51 +58,8 @@ impl Machine {
         }
     }
 
-    /// Has an input checked where nobody waits for it.
-    pub(super) fn check(&mut self, check: Check) {
-        self.outputs.push(Output::Check(check));
-    }
-
-    /// Whoever waited for the verdict goes on.
-    pub(super) fn was_checked(&mut self, definition: Arc<Definition>, result: Result<(), Error>, then: Then) {
-        let request = match then {
-            Then::FollowUp(workspace, id) => {
-                let result = match result {
-                    Err(Error::Refused(refusal)) => Err(refusal),
-                    Ok(()) | Err(_) => Ok(()),
-                };
-                return self.backlog.was_checked(workspace, id, Verdict { definition, result });
-            }
-            Then::Request(request) => *request,
-        };
-        match (request, result) {
-            (Request::Decide(Decide::Start { start, listener, answer }), Ok(())) => {
-                let start = Box::new(StartRun { checked: Some(definition), ..*start });
-                self.again.push_back(Decide::Start { start, listener, answer }.into());
-            }
-            (Request::Decide(Decide::Start { answer, .. }), Err(error)) => drop(answer.send(Err(error))),
-            (Request::Decide(Decide::StartMany { workspace, mut starts, checking, answer }), verdict) => {
-                if let Some(start) = starts.get_mut(checking) {
-                    *start = match (std::mem::replace(start, Err(Error::Stopped)), verdict) {
-                        (Ok(start), Ok(())) => Ok(StartRun { checked: Some(definition), ..start }),
-                        (Ok(_), Err(error)) => Err(error),
-                        (Err(error), _) => Err(error),
-                    };
-                }
-                self.again.push_back(Decide::StartMany { workspace, starts, checking, answer }.into());
-            }
-            (Request::Decide(Decide::Schedule { workspace, order, by, key, checked: _, answer }), Ok(())) => {
-                let checked = Some(definition);
-                self.again.push_back(Decide::Schedule { workspace, order, by, key, checked, answer }.into());
-            }
-            (Request::Decide(Decide::Schedule { answer, .. }), Err(error)) => drop(answer.send(Err(error))),
-            // Nothing else has an input.
-            (other, _) => self.again.push_back(other),
-        }
-    }
-
     /// The outcome of a round's commit is known.
-    pub(super) fn committed(
+    pub(super) fn commit_ended(
         &mut self,
         round: RoundNumber,
         result: Result<(), Error>,
@@ -147,12 +101,12 @@ impl Machine {
     }
 
     /// Lets out what a committed round asks of the world.
-    fn finish(&mut self, mut batch: RoundBatch, mut pending: PendingRound) {
+    fn finish(&mut self, mut batch: RoundBatch, mut pending: Owed) {
         for at in &pending.fired {
             self.stats.lateness_ms.add(Millis::between(*at, self.now.wall).0);
         }
         let (writes, leases) = (std::mem::take(&mut batch.tasks), &batch.leases);
-        self.tasks.committed(writes, &|run, at| leases.get(&(run, at)).map(|lease| lease.worker.clone()));
+        self.tasks.put(writes, &|run, at| leases.get(&(run, at)).map(|lease| lease.worker.clone()));
         let mut worked: BTreeMap<RunId, BTreeMap<StepAddress, Duration>> = BTreeMap::new();
         for task in pending.reported.drain(..) {
             if let Some(since) = self.tasks.settle(task, &mut self.outputs) {
@@ -184,7 +138,7 @@ impl Machine {
     }
 
     /// Nothing of a round was done, and nothing of what may have been decided on top of it is.
-    fn fail(&mut self, pending: PendingRound, error: &Error) {
+    fn fail(&mut self, pending: Owed, error: &Error) {
         tracing::error!(%error, "a round could not be committed; nothing of it was done");
         self.memory.settings.forget();
         let open = std::mem::take(&mut self.open);
@@ -197,7 +151,7 @@ impl Machine {
     }
 
     /// Decides a round again that met a conflict, and the open one if it depends on it.
-    fn decide_again(&mut self, round: RoundNumber, pending: PendingRound) {
+    fn decide_again(&mut self, round: RoundNumber, pending: Owed) {
         self.conflicts = (self.conflicts + 1).min(MOST_CONFLICTS);
         self.stats.conflicts += 1;
         // Somebody else may have set a limit.
@@ -236,22 +190,24 @@ impl Machine {
     }
 
     fn act(&mut self, run: &Run, action: AfterCommitAction) {
-        let task = |at, lease_epoch| ReadyTask { run: run.id, at, lease_epoch };
+        let task = |at, lease_epoch| TaskKey { run: run.id, at, lease_epoch };
         match action {
-            AfterCommitAction::Dispatch { at, lease_epoch } => {
+            AfterCommitAction::Core(AfterCommit::Dispatch { at, lease_epoch }) => {
                 self.tasks.dispatch(run, task(at, lease_epoch), self.now, &mut self.outputs);
+            }
+            AfterCommitAction::Core(AfterCommit::Recall { at, lease_epoch }) => {
+                self.tasks.settle(task(at, lease_epoch), &mut self.outputs);
+            }
+            AfterCommitAction::Core(AfterCommit::WantCode { at }) => self.tasks.want_code(run, at),
+            AfterCommitAction::Core(AfterCommit::Respond { response }) => {
+                self.say(run.id, &RunReply::Response(response));
             }
             AfterCommitAction::Perform { at, lease_epoch } => {
                 self.tasks.perform(run, task(at, lease_epoch), self.now, &mut self.outputs);
             }
-            AfterCommitAction::Recall { at, lease_epoch } => {
-                self.tasks.settle(task(at, lease_epoch), &mut self.outputs);
-            }
-            AfterCommitAction::WantCode { at } => self.tasks.want_code(run, at),
             AfterCommitAction::Listen(listener) => {
                 self.listeners.entry(run.id).or_default().push((run.seq, listener));
             }
-            AfterCommitAction::Respond(response) => self.say(run.id, &RunReply::Response(response)),
             AfterCommitAction::Repeat(listener, said) => listener.tell(RunReply::Response(said)),
         }
     }

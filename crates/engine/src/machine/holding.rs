@@ -1,20 +1,18 @@
-//! What the writer holds, and what it lets go: a run or a schedule that is damaged, or that takes the process down with it,
+//! What the machine holds, and what it lets go: a run or a schedule that is damaged, or that takes the process down with it,
 //! stands still, and nobody else waits for it.
 
 use abide_core::command::{ChildFinished, ChildOutcome, Command};
-use abide_core::history::Failure;
 use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::{Held, Owner, StoredTimer};
-use serde_json::Value;
 
 use super::{Machine, Output};
 use crate::error::Error;
 use crate::holds::{ENGINE, workspace_of};
 use crate::request::Answer;
-use crate::round::Round;
+use crate::round::Decider;
 use crate::watch::DEATHS;
 
 impl Machine {
@@ -93,7 +91,7 @@ impl Machine {
     }
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     /// What a run that was held did not hear of: events, children that ended, that its parent does not want it any more.
     fn catch_up(&mut self, run: &Run) {
         for wait in run.open_waitpoints() {
@@ -124,27 +122,12 @@ impl Round<'_> {
 
     fn hear_of_child(&mut self, parent: RunId, number: u32, child: RunId) {
         let outcome = match self.run(child) {
-            Ok(child) => outcome_of(child),
+            Ok(child) => ChildOutcome::of(child),
             Err(_) => None,
         };
         if let Some(outcome) = outcome {
             let command = Command::ChildFinished(ChildFinished { number, outcome });
             drop(self.decide(parent, command, Actor::new("engine"), None));
         }
-    }
-}
-
-/// How a child ended, as its parent is told.
-fn outcome_of(child: &Run) -> Option<ChildOutcome> {
-    match child.status {
-        RunStatus::Completed => Some(ChildOutcome::Completed {
-            output: child.output.clone().unwrap_or_else(|| Value::Null.into()),
-        }),
-        RunStatus::Failed => {
-            let unknown = || Failure::new("FAILED", "the child failed");
-            Some(ChildOutcome::Failed { error: child.error.clone().unwrap_or_else(unknown) })
-        }
-        RunStatus::Cancelled => Some(ChildOutcome::Cancelled),
-        RunStatus::Pending | RunStatus::Running | RunStatus::Waiting | RunStatus::Paused => None,
     }
 }

@@ -19,7 +19,7 @@ use crate::handler::Handler;
 use crate::in_flight::RoundNumber;
 use crate::request::{Answer, Request};
 use crate::round::RoundBatch;
-use crate::tasks::ReadyTask;
+use crate::tasks::TaskKey;
 
 /// The time of a step of the machine, which has no clock of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +83,10 @@ pub enum Output {
     /// comes, the task stays where it is until the process ends.
     Perform(Box<Perform>),
     /// Stop performing a task, if it is still being performed. No answer is expected.
-    Abort(ReadyTask),
+    Abort(TaskKey),
     /// Leave a task that was performed with the receiver that was called. It is not aborted any more. No answer is
     /// expected.
-    Detach(ReadyTask),
+    Detach(TaskKey),
     /// Look for deliveries that are due to these webhooks.
     Webhooks(BTreeSet<WebhookId>),
     /// Say when the next delivery is due, as soon as none is due now.
@@ -100,7 +100,7 @@ pub enum Output {
 /// A task for a handler of this process, or for a call that the engine makes itself.
 #[derive(Debug)]
 pub struct Perform {
-    pub ready: ReadyTask,
+    pub ready: TaskKey,
     pub workspace: WorkspaceId,
     /// The limit of what all model calls of the run may cost, in millionths; `None`: no limit.
     pub run_budget_micros: Option<u64>,

@@ -1,4 +1,4 @@
-//! What the writer does where other nodes write to the store, too: nothing is decided on what was read before it was asked, and
+//! What the machine does where other nodes write to the store, too: nothing is decided on what was read before it was asked, and
 //! what the others did or left undone is looked for. Alone, there is nothing of this to do.
 
 use std::sync::Arc;
@@ -14,20 +14,12 @@ use crate::cluster::{LATE, RENEW_AFTER, VERY_LATE};
 use crate::engine::{Ended, RunReply};
 use crate::error::Error;
 use crate::followers::Changed;
-use crate::request::{Decide, Poll, Query, Request, TaskRequest};
+use crate::request::{Decide, Query, Request, TaskRequest};
 use crate::round::{AfterCommitAction, FIRST_PAGE};
 
 impl Machine {
-    /// What is to be decided again comes first. Tasks that are asked for are taken from the board, and all runs that this pass
-    /// is about are compared with the store at once.
-    pub(super) fn begin_pass(&mut self) {
-        let room = self.round_requests().saturating_sub(self.open.requests).min(self.again.len());
-        for request in self.again.drain(..room).rev() {
-            self.requests.push_front(request);
-        }
-        if self.cluster.is_alone() {
-            return self.find_tasks();
-        }
+    /// Takes tasks that are asked for, and compares all runs that this pass is about with the store at once.
+    pub(super) fn begin_pass_among_nodes(&mut self) {
         self.memory.begin_pass();
         self.alarm.keep_near(self.now.wall);
         let mut kept: Vec<(RunId, Vec<AfterCommitAction>)> = Vec::new();
@@ -48,22 +40,6 @@ impl Machine {
         let (mut round, _, _) = self.round();
         for (run, actions) in kept.into_iter().filter(|(_, actions)| !actions.is_empty()) {
             round.resume_actions(run, actions);
-        }
-    }
-
-    /// Takes tasks that are free, where somebody asks for them.
-    fn find_tasks(&mut self) {
-        if self.paused || self.stop.is_some() || self.is_in_trouble() {
-            return;
-        }
-        let is_time = self.cluster.is_time_to_look(self.now.elapsed);
-        let polls = || self.requests.iter().filter_map(poll_of);
-        if !(is_time || self.tasks.has_hints() || polls().next().is_some()) {
-            return;
-        }
-        if let Err(error) = self.tasks.find(polls(), is_time, self.now.wall) {
-            tracing::error!(%error, "tasks could not be looked for");
-            self.in_trouble();
         }
     }
 
@@ -116,7 +92,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn heard(&mut self, notifications: Vec<ClusterNotification>) {
+    pub(super) fn notified(&mut self, notifications: Vec<ClusterNotification>) {
         for notification in notifications {
             match notification {
                 ClusterNotification::RunChanged { run, workspace, status, version } => {
@@ -190,7 +166,7 @@ impl Machine {
         for id in moved {
             let (mut round, _, _) = self.round();
             // What is not committed yet is heard of when it is.
-            let Some(Ok(run)) = round.committed(id, Run::clone) else { continue };
+            let Some(Ok(run)) = round.read_settled(id, Run::clone) else { continue };
             self.tell_what_was_said(&run);
             if let Some(ended) = Ended::of(&run) {
                 self.tell_ended(id, &ended);
@@ -221,10 +197,6 @@ impl Machine {
             self.listeners.insert(run.id, listeners);
         }
     }
-}
-
-fn poll_of(request: &Request) -> Option<&Poll> {
-    if let Request::Task(TaskRequest::Poll { poll, .. }) = request { Some(poll) } else { None }
 }
 
 /// The event that a request sends.

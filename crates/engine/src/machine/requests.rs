@@ -1,4 +1,4 @@
-//! What is asked of the writer, one request at a time.
+//! What is asked of the machine, one request at a time.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::{Check, Machine, Output, Then};
 use crate::deploy::Deploy;
 use crate::engine::Ended;
 use crate::error::Error;
-use crate::pending::PendingRound;
+use crate::owed::Owed;
 use crate::reply::PendingReply;
 use crate::reply_listener::ReplyListener;
 use crate::request::{Accept, Answer, Control, Decide, Query, Request, Stats, TaskRequest};
-use crate::round::Round;
-use crate::tasks::{Lease, ReadyTask, Tasks};
+use crate::round::Decider;
+use crate::tasks::{Lease, TaskKey, Tasks};
 
 /// Tasks of all nodes are counted up to here.
 const COUNTED_TASKS: usize = 10_000;
@@ -30,7 +30,7 @@ impl Machine {
             self.look_back();
         }
         match request {
-            Request::Decide(request) => self.decide(request),
+            Request::Decide(request) => self.take_decision(request),
             Request::Task(request) => self.on_tasks(request),
             Request::Query(request) => self.query(request),
             Request::Control(request) => self.control(request),
@@ -61,7 +61,8 @@ impl Machine {
         }
     }
 
-    fn decide(&mut self, request: Decide) {
+    /// Decides something about runs; it is answered when that is committed.
+    fn take_decision(&mut self, request: Decide) {
         let retry = self.cluster.retry(&request);
         let (mut round, tasks, pending) = self.round();
         match request {
@@ -93,7 +94,7 @@ impl Machine {
             Decide::Command { workspace, run, command, asker, key, listener, answer } => {
                 round.traceparent = asker.traceparent;
                 let asked = RunCommand { workspace, run, command: *command, by: asker.by, key, listener };
-                let decided = decide(&mut round, tasks, pending, asked);
+                let decided = decide_command(&mut round, tasks, pending, asked);
                 pending.reply(PendingReply::Command(answer, decided), retry);
             }
             Decide::Commands { workspace, commands, by, answer } => {
@@ -101,7 +102,7 @@ impl Machine {
                     round.renew_allowance();
                     let (workspace, by) = (Some(workspace), by.clone());
                     let asked = RunCommand { workspace, run, command, by, key: None, listener: None };
-                    decide(&mut round, tasks, pending, asked)
+                    decide_command(&mut round, tasks, pending, asked)
                 });
                 let decided = decided.collect();
                 pending.reply(PendingReply::Commands(answer, decided), retry);
@@ -138,7 +139,7 @@ impl Machine {
             }
             TaskRequest::Accept { accept, answer } => {
                 let Accept { task, workspace, worker, lease: length } = accept;
-                let ReadyTask { run, at, lease_epoch } = task;
+                let TaskKey { run, at, lease_epoch } = task;
                 let worker: Arc<str> = worker.into();
                 let (holder, from) = (Arc::clone(&worker), Some(IN_PROCESS.into()));
                 let command =
@@ -152,7 +153,7 @@ impl Machine {
             }
             TaskRequest::Release { tasks } => {
                 for task in tasks {
-                    let ReadyTask { run, at, lease_epoch } = task;
+                    let TaskKey { run, at, lease_epoch } = task;
                     let lost = LeaseLost { at, lease_epoch, loss: LeaseLoss::Released };
                     // Refused when it is not wanted any more.
                     drop(round.decide(run, Command::LeaseLost(lost), Actor::new("dispatcher"), None));
@@ -170,14 +171,14 @@ impl Machine {
     fn query(&mut self, request: Query) {
         let (mut round, tasks, pending) = self.round();
         match request {
-            Query::Get { run, answer } => match round.committed(run, |run| Box::new(run.clone())) {
+            Query::Get { run, answer } => match round.read_settled(run, |run| Box::new(run.clone())) {
                 Some(found) => drop(answer.send(found)),
                 None => {
                     let found = round.run(run).map(|run| Box::new(run.clone()));
                     pending.reply(PendingReply::Get(answer, found, run), None);
                 }
             },
-            Query::Watch { run, answer } => match round.committed(run, Ended::of) {
+            Query::Watch { run, answer } => match round.read_settled(run, Ended::of) {
                 Some(Ok(Some(ended))) => drop(answer.send(Ok(ended))),
                 Some(Err(error)) => drop(answer.send(Err(error))),
                 // It may end in a round that is not committed yet; that is when it is heard of.
@@ -227,7 +228,7 @@ impl Machine {
                 drop(answer.send(looked_up));
             }
             Control::Nodes(nodes) => self.divide(&nodes),
-            Control::Notifications(notifications) => self.heard(notifications),
+            Control::Notifications(notifications) => self.notified(notifications),
             Control::Tick => self.look_now(),
             Control::Stop { answer } => self.stop = Some(answer),
         }
@@ -244,10 +245,11 @@ struct RunCommand {
     listener: Option<ReplyListener>,
 }
 
-fn decide(
-    round: &mut Round<'_>,
+/// Decides what somebody asks of a run or a schedule, and notes what a report or a heartbeat means for its task.
+fn decide_command(
+    round: &mut Decider<'_>,
     tasks: &mut Tasks,
-    pending: &mut PendingRound,
+    pending: &mut Owed,
     asked: RunCommand,
 ) -> Result<Reply, Error> {
     let RunCommand { workspace, run, command, by, key, listener } = asked;
@@ -255,9 +257,9 @@ fn decide(
         return round.steer_schedule(workspace, run, &command, by, key.as_deref());
     }
     round.check_workspace(run, workspace)?;
-    let report = reported(&command).map(|(at, lease_epoch)| ReadyTask { run, at, lease_epoch });
-    let beat = heartbeat(&command).map(|(at, lease_epoch)| ReadyTask { run, at, lease_epoch });
-    let decided = round.decide_heard(run, command, by, key.as_deref(), listener);
+    let report = reported(&command).map(|(at, lease_epoch)| TaskKey { run, at, lease_epoch });
+    let beat = heartbeat(&command).map(|(at, lease_epoch)| TaskKey { run, at, lease_epoch });
+    let decided = round.decide_with_listener(run, command, by, key.as_deref(), listener);
     pending.reported.extend(report.filter(|_| is_final(&decided)));
     if let Some(task) = beat.filter(|_| decided.is_ok()) {
         tasks.heard_of(task, round.now);

@@ -1,4 +1,4 @@
-//! What nobody asks the writer for: tasks for pollers that wait, the engine's own steps, leases that ended, timers that are due.
+//! What nobody asks the machine for: tasks for pollers that wait, the engine's own steps, leases that ended, timers that are due.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use super::claim::{claim_woken, is_over};
 use super::{Check, Machine, Then};
 use crate::error::Error;
 use crate::notify_step;
-use crate::round::{Round, Taken};
-use crate::tasks::ReadyTask;
+use crate::round::{Decider, Taken};
+use crate::tasks::TaskKey;
 
 /// Tasks whose lease is over, taken away in one pass.
 const LATE_TASKS: usize = 256;
@@ -65,7 +65,7 @@ impl Machine {
         }
         while let Some(task) = tasks.next_timed() {
             round.renew_allowance();
-            let ReadyTask { run, at, lease_epoch } = task;
+            let TaskKey { run, at, lease_epoch } = task;
             let command = Command::TaskStarted(TaskStarted::new(at, lease_epoch, IN_PROCESS));
             // Refused when it is not wanted any more.
             let decided = round.decide(run, command, Actor::new("dispatcher"), None);
@@ -94,7 +94,7 @@ impl Machine {
     }
 
     /// Takes the tasks whose lease is over, where it is time to look for them.
-    fn late_tasks(&mut self, is_time_to_look: bool) -> Vec<ReadyTask> {
+    fn late_tasks(&mut self, is_time_to_look: bool) -> Vec<TaskKey> {
         let now = self.now.wall;
         if !is_time_to_look && self.tasks.next_late().is_none_or(|late| late > now) {
             return Vec::new();
@@ -104,7 +104,7 @@ impl Machine {
                 if late.freed > 0 {
                     self.tasks.may_be_free_anywhere();
                 }
-                late.taken.into_iter().map(ReadyTask::from).collect()
+                late.taken.into_iter().map(TaskKey::from).collect()
             }
             Err(error) => {
                 tracing::error!(%error, "tasks whose lease is over could not be looked for");
@@ -114,7 +114,7 @@ impl Machine {
         }
     }
 
-    fn take_away(&mut self, late: Vec<ReadyTask>) {
+    fn take_away(&mut self, late: Vec<TaskKey>) {
         let now = self.now.wall;
         let (mut round, tasks, pending) = self.round();
         for lost in late {
@@ -202,17 +202,17 @@ impl Machine {
     }
 }
 
-fn executor_of(run: &Run, task: ReadyTask) -> Option<Executor> {
+fn executor_of(run: &Run, task: TaskKey) -> Option<Executor> {
     run.defined(task.at).action.work().map(|work| work.executor)
 }
 
 /// A task that could not be rendered has failed, unless it can be now.
-fn unrendered(round: &mut Round<'_>, task: ReadyTask) {
-    let ReadyTask { run, at, lease_epoch } = task;
+fn unrendered(round: &mut Decider<'_>, task: TaskKey) {
+    let TaskKey { run, at, lease_epoch } = task;
     match round.run(run).ok().and_then(|run| run.task(at)) {
         Some(Err(failure)) => {
             let command = notify_step::not_rendered(at, lease_epoch, failure);
-            drop(round.decide(run, command, Actor::new("handler"), None));
+            drop(round.decide(run, command, Actor::new("engine"), None));
         }
         Some(Ok(_)) => drop(round.perform_after_commit(task)),
         None => {}
@@ -230,7 +230,7 @@ struct Fired {
     early: Vec<StoredTimer>,
 }
 
-fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> Fired {
+fn fire(round: &mut Decider<'_>, due: &[StoredTimer]) -> Fired {
     let Fired { mut fired, mut unread, mut early } = Fired::default();
     for timer in due {
         round.renew_allowance();

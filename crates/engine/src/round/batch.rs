@@ -1,10 +1,12 @@
-//! What a round comes to: the runs it changed, with what leaves when it is committed, and all else that is written with them.
+//! What a round comes to: the runs it changed, all else that is written with them in one transaction, and, of each run, what
+//! leaves when it is committed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use abide_core::board::{TaskWrite, task_row};
 use abide_core::command::Event;
+use abide_core::effect::AfterCommit;
 use abide_core::history::Record;
 use abide_core::id::{LimitId, RunId, ScheduleId, StepAddress, WaitpointId, WebhookId, WorkspaceId};
 use abide_core::idempotency::IdempotencyRecord;
@@ -24,7 +26,7 @@ use crate::error::Error;
 use crate::in_flight::RoundNumber;
 use crate::reply_listener::ReplyListener;
 use crate::schedules::ScheduleDelta;
-use crate::tasks::{Lease, ReadyTask};
+use crate::tasks::{Lease, TaskKey};
 use crate::webhooks::Subscribed;
 
 /// What a round came to, so far: what is committed together.
@@ -51,9 +53,9 @@ pub struct RoundBatch {
     /// Who took a task in this round, and for how long.
     pub(crate) leases: HashMap<(RunId, StepAddress), Lease>,
     /// Tasks of which a sign of life came.
-    pub(crate) renewed: Vec<ReadyTask>,
+    pub(crate) renewed: Vec<TaskKey>,
     /// Tasks that were found and that nobody wants any more.
-    pub(crate) out_of_date: Vec<ReadyTask>,
+    pub(crate) out_of_date: Vec<TaskKey>,
     /// How the board is to have the tasks of this round.
     pub(crate) tasks: Vec<TaskWrite>,
     /// Whether that is a part of the commit.
@@ -88,30 +90,26 @@ pub(crate) struct RunDelta {
 /// An after-commit action: what is to be done for a run once its round is durable.
 #[derive(Debug)]
 pub(crate) enum AfterCommitAction {
-    /// A task was put out.
-    Dispatch { at: StepAddress, lease_epoch: u32 },
+    /// What the core asks for.
+    Core(AfterCommit),
     /// A task that was out before is performed here.
     Perform { at: StepAddress, lease_epoch: u32 },
-    /// A task is not wanted any more.
-    Recall { at: StepAddress, lease_epoch: u32 },
-    /// A worker with other code may come for it.
-    WantCode { at: StepAddress },
     /// Somebody wants to hear what the run says from here on.
     Listen(ReplyListener),
-    /// The run says something to those who listen.
-    Respond(Json),
     /// Somebody asks again for what the run said before.
     Repeat(ReplyListener, Json),
 }
 
 impl AfterCommitAction {
-    fn place(&self) -> Option<StepAddress> {
+    /// The address of the task that is put out or recalled.
+    fn task_place(&self) -> Option<StepAddress> {
         match self {
-            AfterCommitAction::Dispatch { at, .. } | AfterCommitAction::Recall { at, .. } => Some(*at),
-            AfterCommitAction::Perform { .. }
-            | AfterCommitAction::WantCode { .. }
+            AfterCommitAction::Core(AfterCommit::Dispatch { at, .. } | AfterCommit::Recall { at, .. }) => {
+                Some(*at)
+            }
+            AfterCommitAction::Core(AfterCommit::WantCode { .. } | AfterCommit::Respond { .. })
+            | AfterCommitAction::Perform { .. }
             | AfterCommitAction::Listen(_)
-            | AfterCommitAction::Respond(_)
             | AfterCommitAction::Repeat(..) => None,
         }
     }
@@ -256,12 +254,12 @@ impl RoundBatch {
     ) {
         let RoundBatch { deltas, order, leases, renewed, out_of_date, tasks, .. } = self;
         tasks.extend(out_of_date.iter().map(|task| {
-            let ReadyTask { run, at, lease_epoch } = *task;
+            let TaskKey { run, at, lease_epoch } = *task;
             TaskWrite::Remove { run, at, lease_epoch }
         }));
         for RunDelta { run, records, actions, .. } in order.iter().filter_map(|id| deltas.get(id)) {
             let changed = records.iter().filter_map(|record| record.change.task_place());
-            let asked = actions.iter().filter_map(AfterCommitAction::place);
+            let asked = actions.iter().filter_map(AfterCommitAction::task_place);
             let places: BTreeSet<StepAddress> =
                 changed.chain(asked.filter(|_| !records.is_empty())).collect();
             tasks.extend(places.into_iter().filter_map(|at| {
@@ -270,7 +268,7 @@ impl RoundBatch {
             }));
         }
         tasks.extend(renewed.iter().map(|task| {
-            let ReadyTask { run, at, lease_epoch } = *task;
+            let TaskKey { run, at, lease_epoch } = *task;
             TaskWrite::Renew { run, at, lease_epoch, now }
         }));
     }
@@ -299,11 +297,11 @@ impl RoundBatch {
     }
 
     /// Offers every task that is put out in this round.
-    pub(crate) fn hand_out(&self, mut offer: impl FnMut(&Run, ReadyTask)) {
+    pub(crate) fn offer_tasks(&self, mut offer: impl FnMut(&Run, TaskKey)) {
         for RunDelta { run, actions, .. } in self.order.iter().filter_map(|id| self.deltas.get(id)) {
             for action in actions {
-                if let AfterCommitAction::Dispatch { at, lease_epoch } = action {
-                    offer(run, ReadyTask { run: run.id, at: *at, lease_epoch: *lease_epoch });
+                if let AfterCommitAction::Core(AfterCommit::Dispatch { at, lease_epoch }) = action {
+                    offer(run, TaskKey { run: run.id, at: *at, lease_epoch: *lease_epoch });
                 }
             }
         }

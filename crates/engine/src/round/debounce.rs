@@ -14,7 +14,7 @@ use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::waitpoint::Actor;
 
-use super::Round;
+use super::Decider;
 use crate::error::Error;
 
 /// What becomes of a start by the `debounce` of its workflow.
@@ -38,7 +38,7 @@ impl Debounced {
     }
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     /// Adds a start to the run that collects those of its key, if there is one that takes it.
     pub(super) fn debounce(
         &mut self,

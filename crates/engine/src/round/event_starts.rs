@@ -17,7 +17,7 @@ use abide_store::{EventStartWrite, EventStarter, StoredFollowUp};
 
 use super::debounce::Debounced;
 use super::follow_up::{NotStarted, Taken, check_input};
-use super::{FIRST_PAGE, Round, started_run};
+use super::{Decider, FIRST_PAGE, started_run};
 use crate::backlog::{EventKey, Verdict};
 use crate::error::Error;
 
@@ -63,7 +63,7 @@ impl RefusedWrite {
     }
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     /// Starts the runs that an event of this round starts. Says what became of each, and whether there are more to come.
     pub(super) fn start_runs(
         &mut self,
@@ -253,9 +253,6 @@ impl Round<'_> {
             }),
             ..NewRun::new(run, Arc::clone(definition), wanted.input)
         };
-        if let Some(parent) = &parent {
-            *self.batch.descendants.entry(parent.root()).or_default() += 1;
-        }
         self.start_run(new, by, None)?;
         self.remember_start(key, Reply::Started(run), run);
         started(EventStartOutcome::Started(run))

@@ -14,7 +14,7 @@ use abide_core::waitpoint::{Actor, EventFilter};
 use abide_store::{EventName, StoredFollowUp, Waiter};
 use jiff::Timestamp;
 
-use super::{FIRST_PAGE, PAGE, Round};
+use super::{Decider, FIRST_PAGE, PAGE};
 use crate::backlog::EventKey;
 use crate::error::Error;
 use crate::request::EventSent;
@@ -45,7 +45,7 @@ struct Given {
     after: Option<(Timestamp, WaitpointId)>,
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     /// Offers the waits that began the events that were there before them, oldest first. The store is asked once for
     /// many of them.
     pub(crate) fn look_back(&mut self) {
@@ -156,7 +156,7 @@ impl Round<'_> {
         self.batch.spent.offered();
         let command = Command::DeliverEvent(DeliverEvent { number, event });
         // The run is in this round, and need not be read.
-        drop(self.command(run, command));
+        drop(self.decide_quietly(run, command));
     }
 
     /// Stores an event and hands it to everyone who waits for it; to those for whom there is no room in this round, later.

@@ -17,7 +17,7 @@ use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::StoredFollowUp;
 
 use super::budget::FOLLOW_UPS_AT_ONCE;
-use super::{Round, RoundBatch, RunDelta};
+use super::{Decider, RoundBatch};
 use crate::backlog::{EventKey, Queued, Verdict};
 use crate::error::Error;
 
@@ -61,7 +61,7 @@ impl RoundBatch {
     }
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     /// What is decided next may be followed up as far as any.
     pub(crate) fn renew_allowance(&mut self) {
         self.allowance = FOLLOW_UPS_AT_ONCE;
@@ -121,7 +121,7 @@ impl Round<'_> {
                 }
             }
             FollowUp::Cancel { run, ref reason } => {
-                if self.command(run, Command::Cancel { reason: reason.clone() }).is_err() {
+                if self.decide_quietly(run, Command::Cancel { reason: reason.clone() }).is_err() {
                     self.leave(workspace, todo);
                 }
             }
@@ -196,7 +196,7 @@ impl Round<'_> {
                 }
             }
             FollowUp::Cancel { run, reason } => {
-                let cancelled = self.command(*run, Command::Cancel { reason: reason.clone() });
+                let cancelled = self.decide_quietly(*run, Command::Cancel { reason: reason.clone() });
                 cancelled.map_or(Taken::Unread, |()| Taken::Done)
             }
             FollowUp::TellParent { waitpoint, child, outcome } => {
@@ -242,11 +242,12 @@ impl Round<'_> {
         };
         let Some(outcome) = outcome else { return Ok(()) };
         let finished = ChildFinished { number: waitpoint.number, outcome };
-        self.command(waitpoint.run, Command::ChildFinished(finished))
+        self.decide_quietly(waitpoint.run, Command::ChildFinished(finished))
     }
 
-    /// Decides what follows for another run. Fails only while the run cannot be read: what is refused is not wanted any more.
-    pub(super) fn command(&mut self, run: RunId, command: Command) -> Result<(), Error> {
+    /// Decides what follows for another run, and leaves what follows from that to the caller. Fails only while the run cannot be
+    /// read: what is refused is not wanted any more.
+    pub(super) fn decide_quietly(&mut self, run: RunId, command: Command) -> Result<(), Error> {
         let context = self.context(Actor::new("engine"));
         let delta = match self.delta(run) {
             Ok(delta) => delta,
@@ -256,7 +257,7 @@ impl Round<'_> {
         match command::decide(&mut delta.run, command, &context) {
             Ok(outcome) => {
                 self.record(run, outcome.records);
-                self.perform(run, outcome.in_round, outcome.after_commit);
+                self.take_up_effects(run, outcome.in_round, outcome.after_commit);
             }
             Err(refusal) => drop(self.refused(run, refusal)),
         }
@@ -323,15 +324,11 @@ impl Round<'_> {
         };
         let mut context = self.context(Actor::new("parent"));
         context.traceparent = traceparent;
-        let (run, outcome) = self.start_in_room(new, &context)?;
-        let run = Box::new(run);
-        self.batch.insert(RunDelta { run, based_on: 0, records: outcome.records, actions: Vec::new() });
-        *self.batch.descendants.entry(parent.root()).or_default() += 1;
-        self.perform(*run_id, outcome.in_round, outcome.after_commit);
+        self.begin_run(new, &context, None)?;
         if let Some(waitpoint) = tells {
             let outcome = ChildOutcome::Started { run_id: *run_id };
             let started = ChildFinished { number: waitpoint.number, outcome };
-            self.command(waitpoint.run, Command::ChildFinished(started))?;
+            self.decide_quietly(waitpoint.run, Command::ChildFinished(started))?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 use abide_store::{LimitPlace, Page, Read, SettingsWrite};
 
-use super::{Round, Taken};
+use super::{Decider, Taken};
 use crate::error::Error;
 
 /// The keys of a limit are looked at in pages of this size.
@@ -75,7 +75,7 @@ impl KnownSettings {
     }
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     /// What is set for a limit, as it is in this round.
     pub(super) fn settings_of(&mut self, id: LimitId) -> Result<Option<LimitSettings>, Error> {
         if let Some(delta) = self.batch.limit_settings.get(&id) {

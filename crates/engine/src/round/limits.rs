@@ -17,7 +17,7 @@ use abide_core::time::Millis;
 use abide_store::{InLine, LIMIT_TIMER, LimitWrite, StoredTimer};
 use jiff::Timestamp;
 
-use super::{Round, RunDelta};
+use super::{Decider, RunDelta};
 use crate::alarm::Alarm;
 use crate::error::Error;
 
@@ -96,7 +96,7 @@ struct Asking {
     request: CapacityRequest,
 }
 
-impl Round<'_> {
+impl Decider<'_> {
     /// Does what a decision means for limits. If they cannot be read, nothing of this round is committed.
     pub(super) fn capacity(&mut self, run: RunId, effect: &CapacityEffect) {
         let done = match effect {
@@ -225,7 +225,7 @@ impl Round<'_> {
             }
             WhenFull::Skip if asking.is_new => {
                 self.join(&asking, line, false)?;
-                self.command(run, Command::Capacity(Capacity::Skip { number }))
+                self.decide_quietly(run, Command::Capacity(Capacity::Skip { number }))
             }
             WhenFull::Queue | WhenFull::Skip | WhenFull::Replace | WhenFull::Refuse => {
                 self.join(&asking, line, false)
@@ -252,7 +252,7 @@ impl Round<'_> {
     fn let_in(&mut self, asking: &Asking) -> Result<(), Error> {
         let whose = (asking.run, asking.at);
         self.take_all(asking.workspace, asking.said_at, whose, &asking.request)?;
-        self.command(asking.run, Command::Capacity(Capacity::Grant { number: asking.number }))
+        self.decide_quietly(asking.run, Command::Capacity(Capacity::Grant { number: asking.number }))
     }
 
     /// Has a wait stand in the line of one of its limits; if it keeps the room under the limit in whose line it stood, that is
@@ -271,7 +271,7 @@ impl Round<'_> {
         let number = asking.number;
         match u16::try_from(line) {
             Ok(line) if line != asking.request.line => {
-                self.command(asking.run, Command::Capacity(Capacity::Queue { number, line, keeps }))
+                self.decide_quietly(asking.run, Command::Capacity(Capacity::Queue { number, line, keeps }))
             }
             Ok(_) | Err(_) => Ok(()),
         }

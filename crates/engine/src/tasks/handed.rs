@@ -5,7 +5,7 @@ use std::mem;
 
 use tokio::sync::mpsc;
 
-use super::ReadyTask;
+use super::TaskKey;
 use crate::request::{Leased, Request, TaskRequest};
 
 /// Tasks that were leased to a poller; released when dropped before they were taken.
@@ -27,7 +27,7 @@ impl Handed {
 
 impl Drop for Handed {
     fn drop(&mut self) {
-        let tasks: Vec<ReadyTask> = mem::take(&mut self.tasks).iter().map(Leased::ready).collect();
+        let tasks: Vec<TaskKey> = mem::take(&mut self.tasks).iter().map(Leased::ready).collect();
         if !tasks.is_empty()
             && let Some(queue) = self.back.upgrade()
         {

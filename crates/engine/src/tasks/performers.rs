@@ -29,7 +29,7 @@ impl Performers {
     }
 
     /// Whether this process does this work. A handler of the name of a call (`http`, `llm`) stands in for it.
-    pub(super) fn perform(&self, work: &Work) -> bool {
+    pub(super) fn can_do(&self, work: &Work) -> bool {
         match work.executor {
             Executor::Http | Executor::Llm => true,
             Executor::Handler => self.handlers.contains(&work.handler) || self.urls.contains(&work.handler),

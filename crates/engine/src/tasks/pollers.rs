@@ -142,7 +142,7 @@ impl Pollers {
         true
     }
 
-    /// One that was woken, with whether it still asks.
+    /// Takes out a poller that was woken, which may have gone.
     pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Handed>)> {
         let (_, woken) = self.woken.pop_first()?;
         if self.woken.is_empty() {

@@ -8,7 +8,7 @@ use abide_core::queue::queue_of;
 use abide_core::run::Run;
 use abide_core::waitpoint::Waitpoint;
 
-use super::{Handed, ReadyTask, Tasks};
+use super::{Handed, TaskKey, Tasks};
 use crate::machine::Now;
 use crate::request::{Answer, Leased, Poll};
 
@@ -18,7 +18,7 @@ impl Tasks {
     }
 
     /// Offers a task that is not committed yet to a poller that waits for it. It must be claimed in the same round.
-    pub(crate) fn offer(&mut self, run: &Run, ready: ReadyTask) {
+    pub(crate) fn offer(&mut self, run: &Run, ready: TaskKey) {
         let Some(work) = run.defined(ready.at).action.work() else { return };
         if self.works_at(run, ready.at) {
             return;
@@ -30,7 +30,7 @@ impl Tasks {
     }
 
     /// The next task for a poller, if one is at hand.
-    pub(crate) fn take(&mut self, poll: &Poll) -> Option<ReadyTask> {
+    pub(crate) fn take(&mut self, poll: &Poll) -> Option<TaskKey> {
         poll.queues().find_map(|queue| {
             let tasks = self.at_hand.get_mut(&queue)?;
             let task = tasks.pop_front();

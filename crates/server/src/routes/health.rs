@@ -31,7 +31,7 @@ pub(super) fn routes() -> Group {
         .add(
             get("/ready", Access::Open, "Whether requests can be served")
                 .about(
-                    "Fails while the engine does not get on: no round has ended for 10 s, the last one could not be \
+                    "Fails while the engine does not get on: one pass of it lasts for 10 s, the last round could not be \
                      committed (a full disk), or what is due cannot be read. Runs that are held keep nobody else back: \
                      they are only counted.",
                 )

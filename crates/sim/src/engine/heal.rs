@@ -198,12 +198,12 @@ impl World {
 
     /// Jumps to where the leases of vanished workers are over, if there are any.
     fn wait_for_leases(&mut self) -> bool {
-        let is_leased = self.store.state().runs.values().any(|row| tasks_out(&row.run) > 0);
-        if is_leased {
+        let has_begun = self.store.state().runs.values().any(|row| tasks_out(&row.run) > 0);
+        if has_begun {
             self.tell(|| "leases come to their end".to_owned());
             self.pass_until(LEASE.after(self.now));
         }
-        is_leased
+        has_begun
     }
 
     /// Jumps to what is due next.

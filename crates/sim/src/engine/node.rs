@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use abide_core::time::Millis;
 use abide_engine::machine::{
-    Control, Done, Input, Machine, Now, Output, Perform, ReadyTask, Request, Room, Setup, Wake,
+    Control, Done, Input, Machine, Now, Output, Perform, Request, Room, Setup, TaskKey, Wake,
 };
 use abide_store::Store;
 use abide_store::cluster::NodeId;
@@ -46,7 +46,7 @@ pub(super) struct Node {
     /// The last wish to be woken.
     wish: u64,
     /// Tasks that its own handlers are at.
-    pub(super) performing: Vec<ReadyTask>,
+    pub(super) performing: Vec<TaskKey>,
     /// The node was asked to stop.
     pub(super) is_stopping: bool,
 }

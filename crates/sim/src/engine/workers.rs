@@ -3,7 +3,7 @@
 use abide_core::command::{Command, TaskNotified};
 use abide_core::id::{RunId, StepAddress};
 use abide_core::waitpoint::Actor;
-use abide_engine::machine::{ReadyTask, Sender};
+use abide_engine::machine::{Sender, TaskKey};
 use serde_json::Value;
 
 use super::agenda::Life;
@@ -98,7 +98,7 @@ impl World {
     pub(super) fn finish_performing(&mut self) {
         for node in 0..self.nodes.len() {
             let life = self.life(node);
-            for ReadyTask { run, at, lease_epoch } in self.nodes[node].performing.clone() {
+            for TaskKey { run, at, lease_epoch } in self.nodes[node].performing.clone() {
                 let command = self.choices().completed(at, lease_epoch);
                 self.report_from(life, run, command, 1);
             }
@@ -106,8 +106,8 @@ impl World {
     }
 
     /// A handler of a node is at a task: it reports once, or it hangs.
-    pub(super) fn performs(&mut self, life: Life, ready: ReadyTask) {
-        let ReadyTask { run, at, lease_epoch } = ready;
+    pub(super) fn performs(&mut self, life: Life, ready: TaskKey) {
+        let TaskKey { run, at, lease_epoch } = ready;
         self.tell(|| format!("node {} performs {run} {at:?}, epoch {lease_epoch}", life.node));
         if self.fault(12) {
             return;

@@ -5,10 +5,10 @@
 //!
 //! - A run has not moved on: its row has the version that was decided on. Whoever writes to a run takes hold of its row,
 //!   which makes the later of two at the same time wait for the earlier, and then find another version.
-//! - A run has not been forgotten meanwhile: [`forget`](super::forget) takes hold of the row, too, and the row is gone.
+//! - A run has not been forgotten meanwhile: [retention](super::retention) takes hold of the row, too, and the row is gone.
 //! - A new run was not begun by another: there is no row of it.
 //! - No idempotency key and no version of a definition was written by another.
-//! - No event and no wait for it, begun at the same time, missed each other ([`looks`](super::looks)).
+//! - No event and no wait for it, begun at the same time, missed each other ([event snapshots](super::event_snapshots)).
 //!
 //! Locks are taken in one order, so that no two commits wait for each other: event ids, definitions, rows of runs that are
 //! there, rows of new runs; ids and rows are sorted. What else is written of a run is written by whoever holds its row, and

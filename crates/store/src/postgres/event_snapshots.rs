@@ -23,7 +23,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use abide_core::id::WorkspaceId;
 use abide_core::idempotency::digest;
 
-/// SnapshotLog noted one by one in a span between two commits. Those beyond are noted as one.
+/// Looks noted one by one in a span between two commits. Those beyond are noted as one.
 const NOTED: usize = 10_000;
 
 /// An event id of a workspace, as it is locked and noted. Two may share a number; then one waits for the other in

@@ -11,35 +11,35 @@ use crate::backlog::Queued;
 use crate::error::Error;
 use crate::reply::{PendingReply, Retry};
 use crate::request::{Request, TaskRequest};
-use crate::tasks::{ReadyTask, Tasks};
+use crate::tasks::{TaskKey, Tasks};
 
 #[derive(Default)]
-pub(crate) struct PendingRound {
+pub(crate) struct Owed {
     /// When the round began, by the clock that never goes back.
     pub(crate) begun: Option<Duration>,
     replies: Vec<(PendingReply, Option<Retry>)>,
     /// The tasks of which no further report is expected.
-    pub(crate) reported: Vec<ReadyTask>,
+    pub(crate) reported: Vec<TaskKey>,
     /// The tasks that stay with the receiver that was called.
-    pub(crate) accepted: Vec<ReadyTask>,
+    pub(crate) accepted: Vec<TaskKey>,
     /// The instants of timers that had an effect.
     pub(crate) fired: Vec<Timestamp>,
     // What was taken for this round, to be put back if it fails.
     pub(crate) due: Vec<StoredTimer>,
-    pub(crate) for_here: Vec<ReadyTask>,
-    pub(crate) timed: Vec<ReadyTask>,
-    pub(crate) own: Vec<ReadyTask>,
-    pub(crate) released: Vec<ReadyTask>,
+    pub(crate) for_here: Vec<TaskKey>,
+    pub(crate) timed: Vec<TaskKey>,
+    pub(crate) own: Vec<TaskKey>,
+    pub(crate) released: Vec<TaskKey>,
     /// The tasks whose lease was over.
-    pub(crate) late: Vec<ReadyTask>,
+    pub(crate) late: Vec<TaskKey>,
     /// The tasks that were taken for a poller and that it does not get: they wait for other code, cannot be rendered,
     /// or are over.
-    pub(crate) withheld: Vec<ReadyTask>,
+    pub(crate) withheld: Vec<TaskKey>,
     /// The follow-ups of earlier rounds that this one does.
     pub(crate) follow_ups: Vec<Queued>,
 }
 
-impl PendingRound {
+impl Owed {
     pub(crate) fn reply(&mut self, reply: PendingReply, retry: Option<Retry>) {
         self.replies.push((reply, retry));
     }
@@ -55,7 +55,7 @@ impl PendingRound {
 
     /// Puts back what was taken for a round that met a conflict; returns the requests to decide again.
     pub(crate) fn ask_again(self, alarm: &mut Alarm, tasks: &mut Tasks, now: Timestamp) -> Vec<Request> {
-        let PendingRound {
+        let Owed {
             begun: _,
             replies,
             reported: _,
@@ -88,7 +88,7 @@ impl PendingRound {
 
     /// Puts back what was taken for a round that failed, and answers its callers with the error.
     pub(crate) fn put_back(self, error: &Error, alarm: &mut Alarm, tasks: &mut Tasks, now: Timestamp) {
-        let PendingRound {
+        let Owed {
             begun: _,
             replies,
             reported: _,
@@ -106,7 +106,7 @@ impl PendingRound {
         alarm.put_back(due);
         tasks.put_back(for_here, timed, own);
         let claimed = replies.into_iter().flat_map(|(reply, _)| reply.fail(error));
-        tasks.release(&claimed.chain(withheld).collect::<Vec<ReadyTask>>(), now);
+        tasks.release(&claimed.chain(withheld).collect::<Vec<TaskKey>>(), now);
         tasks.release(&late, now);
     }
 }
