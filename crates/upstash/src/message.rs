@@ -101,11 +101,15 @@ impl Headers {
 
     /// The headers that a run needs after it was started, of those that its start had.
     pub(crate) fn of_run(mut self) -> Headers {
+        // The last three are put on the deliveries that need them, whatever a start says.
         let only_starts = [
             "upstash-workflow-",
             "upstash-failure-callback-workflow-",
             "upstash-failure-callback-feature-set",
             "upstash-method",
+            "upstash-forward-upstash-workflow-sdk-version",
+            "upstash-failure-callback-forward-upstash-workflow-is-failure",
+            "upstash-failure-callback-forward-upstash-workflow-failure-callback",
         ];
         self.0.retain(|name, _| !only_starts.iter().any(|prefix| name.starts_with(prefix)));
         self
