@@ -102,6 +102,11 @@ pub enum Vacancy {
 }
 
 impl Limit {
+    /// Whether the engine made the limit for itself, such as the one under which a run collects starts: nobody sets it.
+    pub fn is_own(name: &str) -> bool {
+        name.starts_with('$')
+    }
+
     /// A key of which nobody has room, as somebody asks for it.
     pub fn new(workspace: WorkspaceId, ask: &Ask, said_at: Timestamp, version: u64) -> Limit {
         Limit {

@@ -13,7 +13,7 @@ mod parts;
 pub(crate) mod path;
 pub(crate) mod query;
 mod repeated;
-mod schema;
+pub(crate) mod schema;
 
 pub(crate) use body::Body;
 pub(crate) use idempotency::IdempotencyKey;

@@ -22,7 +22,7 @@ pub(super) fn schema_of<T: JsonSchema + 'static>() -> &'static Value {
 }
 
 /// A value that fits the type's schema, as the type.
-pub(super) fn fit<T: DeserializeOwned + JsonSchema + 'static>(mut value: Value) -> Result<T, Problem> {
+pub(crate) fn fit<T: DeserializeOwned + JsonSchema + 'static>(mut value: Value) -> Result<T, Problem> {
     let schema = schema_of::<T>();
     whole_numbers(&mut value, schema);
     let misfits = misfits(&value, schema);

@@ -115,7 +115,8 @@ async fn list(
         (found, next)
     };
     let is_asked_for = |limit: &Limit| {
-        workflow.as_deref().is_none_or(|workflow| limit.workflow.as_deref() == Some(workflow))
+        !Limit::is_own(&limit.name)
+            && workflow.as_deref().is_none_or(|workflow| limit.workflow.as_deref() == Some(workflow))
             && key.as_deref().is_none_or(|key| *limit.key == *key)
     };
     let found = found.into_iter().filter(is_asked_for).collect();
@@ -170,6 +171,9 @@ impl App {
         size: usize,
     ) -> Result<LimitDetail, Problem> {
         let all = self.engine.workspace(caller.workspace).limits();
+        if Limit::is_own(&asked.name) {
+            return Err(Problem::new(Code::UnknownLimit, format!("there is no limit `{}`", asked.name)));
+        }
         let keys = self.keys_of(caller, asked, size).await?;
         let settings = self.settings_of(caller, asked).await?;
         if keys.is_empty() && settings.is_none() && !self.is_defined(caller, asked).await? {

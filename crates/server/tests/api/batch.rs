@@ -73,12 +73,24 @@ async fn the_same_batch_again_under_one_key_starts_nothing_twice() {
 }
 
 #[tokio::test]
-async fn a_batch_of_the_wrong_shape_or_size_is_refused_whole_with_its_places() {
+async fn a_start_of_the_wrong_shape_is_refused_with_its_place_and_hinders_no_other() {
     let host = napping().await;
-    let wrong = json!({ "runs": [{ "name": "nap", "input": {} }, { "nme": "nap" }] });
-    let refused = host.post("/workflow-runs/batch", wrong).await;
-    refused.is_problem(422, "MALFORMED");
-    assert_eq!(refused.json["pointer"], "/runs/1/nme", "{}", refused.text);
+    let order = json!({ "order": 1 });
+    let body = json!({ "runs": [{ "name": "nap", "input": order }, { "nme": "nap" }, 7, { "name": "nap", "input": order }] });
+    let answer = host.post("/workflow-runs/batch", body).await;
+    assert_eq!(outcomes(&answer.json), ["created", "refused", "refused", "created"], "{}", answer.text);
+    let problem = &answer.json["results"][1]["problem"];
+    assert_eq!(
+        (&problem["code"], &problem["pointer"]),
+        (&json!("MALFORMED"), &json!("/nme")),
+        "{}",
+        answer.text
+    );
+}
+
+#[tokio::test]
+async fn a_batch_of_the_wrong_size_is_refused_whole() {
+    let host = napping().await;
     host.post("/workflow-runs/batch", json!({ "runs": [] })).await.is_problem(422, "MALFORMED");
     let many = vec![json!({ "name": "nap" }); 5_001];
     host.post("/workflow-runs/batch", json!({ "runs": many })).await.is_problem(422, "MALFORMED");

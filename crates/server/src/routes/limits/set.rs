@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_core::capacity::SettingChange;
+use abide_core::capacity::{Limit, SettingChange};
 use abide_core::command::{Command, Steer, Steering};
 use abide_core::definition::Rate;
 use abide_core::id::WaitpointId;
@@ -140,6 +140,9 @@ pub(super) async fn set(
     if name.is_empty() || name.chars().count() > limits::LIMIT_NAME_CHARS {
         let detail = format!("a name has 1 to {} characters", limits::LIMIT_NAME_CHARS);
         return Err(Problem::malformed("/name", detail));
+    }
+    if Limit::is_own(&name) {
+        return Err(Problem::new(Code::UnknownLimit, format!("there is no limit `{name}`")));
     }
     let asked = Asked {
         name: name.into(),

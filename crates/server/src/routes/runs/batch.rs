@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{StartBody, start_of};
 use crate::app::{App, Shared};
@@ -17,7 +18,7 @@ use crate::endpoint::{Endpoint, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem, ProblemBody};
 use crate::request::body::REPORTS_BYTES;
-use crate::request::{Body, IdempotencyKey, idempotency};
+use crate::request::{Body, IdempotencyKey, idempotency, schema};
 use crate::shape::Answer;
 
 /// Runs that one request starts.
@@ -37,12 +38,25 @@ pub(in crate::routes) fn endpoint() -> Endpoint {
         .codes(&[Code::QuotaExceeded, Code::PayloadTooLarge, Code::Malformed])
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+/// The body, as it is documented.
+#[derive(JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "StartRuns")]
-pub(in crate::routes) struct BatchBody {
+struct BatchBody {
     #[schemars(length(min = 1, max = STARTS))]
+    #[allow(
+        dead_code,
+        reason = "each start is read by itself, so that one that is malformed hinders no other"
+    )]
     runs: Vec<StartBody>,
+}
+
+/// The body, as it is read: whether each start is well-formed is told in its own answer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::routes) struct Starts {
+    #[schemars(length(min = 1, max = STARTS))]
+    runs: Vec<Value>,
 }
 
 /// What became of many starts.
@@ -139,14 +153,21 @@ pub(in crate::routes) async fn start_many(
     State(app): State<Shared>,
     caller: Caller,
     key: IdempotencyKey,
-    Body(body): Body<BatchBody, REPORTS_BYTES>,
+    Body(body): Body<Starts, REPORTS_BYTES>,
 ) -> Result<Answer<BatchDone>, Problem> {
     app.may_store(caller.workspace).await?;
     let key = key.only();
     let mut known = HashMap::new();
     let mut starts = Vec::with_capacity(body.runs.len());
     let mut asked: Vec<Result<(), Problem>> = Vec::with_capacity(body.runs.len());
-    for (index, mut start) in body.runs.into_iter().enumerate() {
+    for (index, start) in body.runs.into_iter().enumerate() {
+        let mut start = match schema::fit::<StartBody>(start) {
+            Ok(start) => start,
+            Err(problem) => {
+                asked.push(Err(problem));
+                continue;
+            }
+        };
         let own = start.idempotency_key.take();
         let checked = own.as_deref().map_or(Ok(()), idempotency::check);
         let start = match checked.and_then(|()| app.may_start_now(caller.workspace)) {
