@@ -382,3 +382,40 @@ async fn a_pinned_task_finds_its_build_on_whatever_node_it_polls() {
     b.run(run).command(completes(&third, json!(1))).await.unwrap();
     assert_eq!(a.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn starts_of_one_key_on_two_nodes_at_once_are_collected_once_each_by_one_run_at_a_time() {
+    const STARTS: u64 = 120;
+    let clock = SettableClock::new("2026-03-01T00:00:00Z".parse().unwrap());
+    let (a, b) = two_nodes_by(&clock).await;
+    let document = json!({
+        "name": "batch", "debounce": { "quiet": "10s", "atMost": "1m", "collect": true, "size": 50 },
+        "steps": [{ "type": "external_event", "name": "wait", "signalType": "go" }],
+    });
+    let checked = abide_core::definition::Definition::from_value(document).unwrap();
+    a.default_workspace().definitions().deploy_checked(checked).await.unwrap();
+    let mut starts = tokio::task::JoinSet::new();
+    for n in 0..STARTS {
+        let engine = if n % 2 == 0 { a.clone() } else { b.clone() };
+        starts.spawn(async move { (n, engine.start("batch", json!(n)).await.unwrap()) });
+    }
+    let started = starts.join_all().await;
+    clock.advance(Millis(10_000));
+    let mut collected = Vec::new();
+    let runs: std::collections::BTreeSet<RunId> = started.iter().map(|(_, run)| *run).collect();
+    for run in &runs {
+        for engine in [&a, &b] {
+            engine.clock().settled().await.unwrap();
+        }
+        let run = a.run(*run).get().await.unwrap();
+        assert_eq!(run.status, RunStatus::Waiting);
+        let inputs = run.input["inputs"].as_array().unwrap().clone();
+        for input in inputs {
+            let n = input.as_u64().unwrap();
+            assert!(started.contains(&(n, run.id)), "{n} was acknowledged as another run");
+            collected.push(n);
+        }
+    }
+    collected.sort_unstable();
+    assert_eq!((collected, runs.len()), ((0..STARTS).collect::<Vec<_>>(), 3));
+}

@@ -87,6 +87,8 @@ export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: s
       return { lead: 'code that fits: recorded', what: `${listens.recorded}, the code asks for ${listens.found}` };
     case 'capacity':
       return { lead: 'room under', what: listens.waitsUnder ?? 'its limits' };
+    case 'starts':
+      return { lead: 'no more starts for a while,', what: `${counted(listens.starts, 'start')} so far` };
   }
 }
 

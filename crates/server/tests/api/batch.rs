@@ -116,3 +116,40 @@ async fn quotas_count_every_start_of_a_batch() {
     );
     assert_eq!(done.json["results"][4]["problem"]["code"], "QUOTA_EXCEEDED");
 }
+
+#[tokio::test]
+async fn a_start_that_is_collected_skipped_or_refused_is_answered_so() {
+    let host = Host::start().await;
+    let steps = json!([{ "type": "wait", "name": "nap", "duration": "1h" }]);
+    let deploy = async |body: Value| assert_eq!(host.post("/workflow-definitions", body).await.status, 201);
+    let debounce = json!({ "quiet": "1h", "collect": true });
+    deploy(json!({ "name": "bundle", "debounce": debounce, "steps": steps })).await;
+    let throttle =
+        |when_full: &str| json!([{ "name": "few", "rate": 1, "per": "1h", "whenFull": when_full }]);
+    deploy(json!({ "name": "dropping", "limits": throttle("skip"), "steps": steps })).await;
+    deploy(json!({ "name": "refusing", "limits": throttle("refuse"), "steps": steps })).await;
+
+    let first = host.post("/workflow-runs", json!({ "name": "bundle", "input": 1 })).await;
+    let second = host.post("/workflow-runs", json!({ "name": "bundle", "input": 2 })).await;
+    assert_eq!((first.status, first.json.get("collected")), (201, None));
+    assert_eq!(
+        (second.status, &second.json["collected"], &second.json["id"]),
+        (201, &json!(true), &first.json["id"])
+    );
+    let triggered = host.post("/triggers/bundle", json!({})).await;
+    assert_eq!((triggered.status, &triggered.json["collected"]), (202, &json!(true)));
+    let wait = &host.get("/waitpoints?kind=DELAY").await.json["data"][0];
+    assert_eq!((&wait["listensFor"]["type"], &wait["listensFor"]["starts"]), (&json!("starts"), &json!(3)));
+
+    let names = ["bundle", "dropping", "dropping", "refusing", "refusing"];
+    let body = json!({ "runs": names.map(|name| json!({ "name": name })) });
+    let many = host.post("/workflow-runs/batch", body).await.json;
+    assert_eq!(outcomes(&many), ["collected", "created", "skipped", "created", "refused"]);
+    assert_eq!((&many["collected"], &many["skipped"]), (&json!(1), &json!(1)));
+    assert_eq!(many["results"][4]["problem"]["code"], "LIMIT_FULL");
+    let skipped = host.post("/workflow-runs", json!({ "name": "dropping" })).await;
+    assert_eq!((skipped.status, &skipped.json["skipped"]), (201, &json!(true)));
+    let refused = host.post("/workflow-runs", json!({ "name": "refusing" })).await;
+    refused.is_problem(429, "LIMIT_FULL");
+    assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() > 3_000, "{}", refused.text);
+}

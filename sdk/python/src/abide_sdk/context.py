@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack,
 from . import wire
 from .asked import asked_of
 from .branch import Branch, all_of, first_of
-from .call import CallOptions, DurableCall, Retry, policy, retry_of
+from .call import CallOptions, DurableCall, Limit, Retry, policy, retry_of
 from .client import Client
 from .decode import Returned
 from .duration import Duration, Instant, field, instant

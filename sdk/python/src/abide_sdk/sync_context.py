@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 from . import sync
 from .blocking import Transport
 from .branch import Branch, scope
-from .call import CallOptions, DurableCall, began, policy, took_too_long
+from .call import CallOptions, DurableCall, Limit, began, policy, took_too_long
 from .context import Context, First, Task, Waits, Work
 from .journal import Act, inside
 from .duration import Duration, seconds
@@ -135,6 +135,19 @@ class SyncContext(Task):
             self._do(acting.__aexit__(None, None, None))
         self._do(execution.back_off(name, begun.attempt, given, again))
         raise again
+
+    def with_limit(self, limit: Limit, name: str, body: Callable[[], T]) -> T:
+        """As in a coroutine (``Context.with_limit``)."""
+        has_room = self._do(self._execution.enter(limit, name))
+        try:
+            value = body()
+        except Exception as error:
+            if has_room:
+                self._execution.note_failure(name, error, has_policy=False)
+            raise
+        if has_room:
+            self._do(self._execution.leave(name))
+        return value
 
     def _surrounded(self, call: DurableCall, work: Callable[[], Any]) -> Any:
         """Does the work in this thread, with what is put around it on the event loop."""

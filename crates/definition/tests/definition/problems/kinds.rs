@@ -43,6 +43,36 @@ fn templates_are_parsed_where_they_stand() {
 }
 
 #[test]
+fn a_debounce_says_for_how_long_it_is_quiet_and_its_key_sees_the_input_alone() {
+    let of = |debounce: &str| {
+        format!("name: w\ndebounce: {debounce}\nsteps: [{{name: a, type: task, handler: h}}]")
+    };
+    for (text, field, code) in [
+        ("{}", "quiet", Code::Contradiction),
+        ("{quiet: 0s}", "quiet", Code::OutOfRange),
+        ("{quiet: 1m, quietMs: 5}", "quiet", Code::Contradiction),
+        ("{quiet: 1m, atMost: 59s}", "atMost", Code::Contradiction),
+        ("{quiet: 1m, size: 5}", "size", Code::Contradiction),
+        ("{quiet: 1m, key: '{{ state.x }}'}", "key", Code::BadTemplate),
+        ("{quiet: soon}", "quiet", Code::BadDuration),
+    ] {
+        assert_is(&problem(&of(text)), &format!("/debounce/{field}"), code, None);
+    }
+    let good =
+        abide_definition::Definition::from_text(&of("{quiet: 30s, key: 'a-{{ input.id }}'}")).expect("good");
+    let debounce = good.definition.debounce.expect("it has one");
+    assert_eq!((debounce.quiet.0, debounce.at_most.0, debounce.collect), (30_000, 300_000, false));
+    let key = |input| debounce.key(&input).ok().map(|key| key.to_string());
+    assert_eq!(key(serde_json::json!({ "id": 7 })), Some("a-7".to_owned()));
+    assert_eq!(key(serde_json::json!({})), None, "what is unknown is no key");
+    assert_eq!(key(serde_json::json!({ "id": "x".repeat(300) })), None);
+    let own = problem(
+        "name: w\nlimits: [{name: $debounce, concurrency: 1}]\nsteps: [{name: a, type: task, handler: h}]",
+    );
+    assert_is(&own, "/limits/0/name", Code::Contradiction, None);
+}
+
+#[test]
 fn what_an_event_starts_sees_the_event_and_nothing_else() {
     let start =
         |start: &str| format!("name: w\nstartOn: [{start}]\nsteps: [{{name: a, type: task, handler: h}}]");
