@@ -84,7 +84,10 @@ async fn a_start_that_is_refused_is_told_to_the_sender_and_kept_for_people_to_se
     deploy(&host, strict).await;
     let code = |sent: &EventSent| match &sent.starts[0].outcome {
         EventStartOutcome::Refused { code, .. } => code.to_string(),
-        other => format!("{other:?}"),
+        other @ (EventStartOutcome::Started(_)
+        | EventStartOutcome::Collected(_)
+        | EventStartOutcome::Repeated(_)
+        | EventStartOutcome::WouldStart) => format!("{other:?}"),
     };
     assert_eq!(code(&send(&host, "paid", json!({})).await), "MALFORMED");
     let sent = send(&host, "paid", json!({ "order": "seven" })).await;

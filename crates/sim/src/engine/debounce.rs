@@ -59,6 +59,17 @@ fn number(input: &Value) -> Option<u64> {
     input.get("start").and_then(Value::as_u64)
 }
 
+/// The number of the start that a record is of.
+fn started(change: &Change) -> Option<u64> {
+    if let Change::WorkflowCreated(creation) = change {
+        number(&creation.input)
+    } else if let Change::StartCollected { input, .. } = change {
+        number(input)
+    } else {
+        None
+    }
+}
+
 /// What was recorded of one run that collects.
 #[derive(Debug, Default)]
 struct OfRun {
@@ -83,32 +94,24 @@ impl Starts {
             return Ok(());
         }
         let of = self.runs.entry(run.id).or_default();
-        let input = match &record.change {
-            Change::WorkflowCreated(creation) => {
-                (of.first, of.last) = (record.at, record.at);
-                &creation.input
+        let change = &record.change;
+        if let Change::WorkflowCreated(_) = change {
+            (of.first, of.last) = (record.at, record.at);
+        } else if let Change::StartCollected { resume_at, .. } = change {
+            of.last = record.at;
+            of.moved = false;
+            let by_rule = QUIET.after(record.at).min(AT_MOST.after(of.first));
+            if *resume_at != by_rule {
+                return Err(format!("{} is to begin at {resume_at}, and not at {by_rule}", run.id));
             }
-            Change::StartCollected { input, resume_at, .. } => {
-                of.last = record.at;
-                of.moved = false;
-                let by_rule = QUIET.after(record.at).min(AT_MOST.after(of.first));
-                if *resume_at != by_rule {
-                    return Err(format!("{} is to begin at {resume_at}, and not at {by_rule}", run.id));
-                }
-                input
-            }
-            Change::WaitRescheduled { .. } => {
-                of.moved = true;
-                return Ok(());
-            }
-            Change::WaitResolved { .. } => {
-                of.ended_by.get_or_insert_with(|| record.by.0.to_string());
-                return Ok(());
-            }
-            Change::WorkflowStarted { .. } => return of.begins(run, record),
-            _ => return Ok(()),
-        };
-        let Some(number) = number(input) else { return Ok(()) };
+        } else if let Change::WaitRescheduled { .. } = change {
+            of.moved = true;
+        } else if let Change::WaitResolved { .. } = change {
+            of.ended_by.get_or_insert_with(|| record.by.0.to_string());
+        } else if let Change::WorkflowStarted { .. } = change {
+            return of.begins(run, record);
+        }
+        let Some(number) = started(change) else { return Ok(()) };
         of.numbers.push(number);
         if self.seen.insert(number) {
             Ok(())
@@ -162,11 +165,7 @@ pub(super) fn check_alone(state: &State) -> Check {
 /// What a client was told is so: its start is in the history of the run.
 pub(super) fn check_acknowledged(state: &State, input: &Value, run: RunId) -> Check {
     let Some(wanted) = number(input) else { return Ok(()) };
-    let is_it = |record: &Record| match &record.change {
-        Change::WorkflowCreated(creation) => number(&creation.input) == Some(wanted),
-        Change::StartCollected { input, .. } => number(input) == Some(wanted),
-        _ => false,
-    };
+    let is_it = |record: &Record| started(&record.change) == Some(wanted);
     match state.runs.get(&run) {
         Some(row) if row.history.iter().any(is_it) => Ok(()),
         Some(_) | None => Err(format!("start {wanted} was acknowledged as {run}, which does not have it")),
