@@ -15,9 +15,6 @@ test('a limit is found by its pressure, shown with its line, and raised', async 
   await row.getByRole('link', { name: 'crm' }).click();
   await expect(page.getByRole('region', { name: 'The line' }).getByRole('row')).toHaveCount(3);
   await expect(page.getByRole('region', { name: 'Who has room' }).getByRole('row')).toHaveCount(2);
-  await page.screenshot({ path: 'test-results/limits-light.png', fullPage: true });
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await page.screenshot({ path: 'test-results/limits-dark.png', fullPage: true });
   await page.getByRole('button', { name: 'Change…' }).click();
   await page.getByLabel('At once, or none').fill('2');
   await page.getByRole('button', { name: 'Set it' }).click();

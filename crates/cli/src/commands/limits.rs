@@ -17,7 +17,7 @@ use crate::times;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Who waits for room waits like any other: `abide waits --kind CAPACITY` lists them, `abide wake` lets one in.\n\nExamples:\n  abide limits\n  abide limits --all\n  abide limits show crm --key acme\n  abide limits set crm --concurrency 5\n  abide limits set crm-calls --workflow sync-account --key acme --rate 100 --per 1m\n  abide limits pause crm\n  abide limits empty crm --key acme --cancel"
+    after_help = "Who waits for room waits like any other: `abide waits --kind CAPACITY` lists them, `abide wake` lets one in.\n\nExamples:\n  abide limits\n  abide limits --all\n  abide limits show crm --for acme\n  abide limits set crm --concurrency 5\n  abide limits set crm-calls --workflow sync-account --for acme --rate 100 --per 1m\n  abide limits pause crm\n  abide limits empty crm --for acme --cancel"
 )]
 pub(crate) struct Limits {
     #[command(subcommand)]
@@ -53,13 +53,13 @@ struct Which {
     #[arg(long, value_name = "WORKFLOW")]
     workflow: Option<String>,
     /// Only this key; all of them if absent
-    #[arg(long, value_name = "KEY")]
-    key: Option<String>,
+    #[arg(long = "for", id = "for", value_name = "KEY")]
+    only: Option<String>,
 }
 
 /// Show a limit: its keys, who has room, who waits, what is set.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  abide limits show crm\n  abide limits show crm --key acme")]
+#[command(after_help = "Examples:\n  abide limits show crm\n  abide limits show crm --for acme")]
 struct Show {
     #[command(flatten)]
     which: Which,
@@ -70,7 +70,7 @@ struct Show {
 /// Change a limit. It stands above what definitions say until it is removed with `none`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Who has room keeps it. More room is given to those who wait at once.\n\nExamples:\n  abide limits set crm --concurrency 5\n  abide limits set crm --key acme --rate 100 --per 1m --burst 10\n  abide limits set crm --concurrency none --rate none"
+    after_help = "Who has room keeps it. More room is given to those who wait at once.\n\nExamples:\n  abide limits set crm --concurrency 5\n  abide limits set crm --for acme --rate 100 --per 1m --burst 10\n  abide limits set crm --concurrency none --rate none"
 )]
 struct Set {
     #[command(flatten)]
@@ -93,7 +93,7 @@ struct Set {
 
 /// Pause a limit: nobody is let in.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  abide limits pause crm\n  abide limits pause crm --key acme")]
+#[command(after_help = "Examples:\n  abide limits pause crm\n  abide limits pause crm --for acme")]
 struct Pause {
     #[command(flatten)]
     which: Which,
@@ -114,7 +114,7 @@ struct Resume {
 /// Empty the line of a limit: cancel all that wait, or let all of them in.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide limits empty crm --key acme --cancel\n  abide limits empty crm --let-in"
+    after_help = "Examples:\n  abide limits empty crm --for acme --cancel\n  abide limits empty crm --let-in"
 )]
 struct Empty {
     #[command(flatten)]
@@ -169,8 +169,8 @@ impl Limits {
 
 impl Show {
     async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
-        let Which { name, workflow, key } = &self.which;
-        let query: Vec<(&str, &str)> = [("workflow", workflow), ("key", key)]
+        let Which { name, workflow, only } = &self.which;
+        let query: Vec<(&str, &str)> = [("workflow", workflow), ("key", only)]
             .into_iter()
             .filter_map(|(field, value)| Some((field, value.as_deref()?)))
             .collect();
@@ -212,7 +212,7 @@ fn count(field: &str, given: &str) -> Result<Value, Error> {
 
 impl Which {
     async fn put(&self, console: &mut Console<'_>, api: &Api, mut body: Value) -> Result<(), Error> {
-        for (field, value) in [("workflow", &self.workflow), ("key", &self.key)] {
+        for (field, value) in [("workflow", &self.workflow), ("key", &self.only)] {
             if let Some(value) = value {
                 body[field] = json!(value);
             }

@@ -94,7 +94,7 @@ pub struct LimitSettings {
     pub keys: BTreeMap<Arc<str>, Setting>,
     /// Who changed it last.
     pub by: Actor,
-    /// When it was changed last.
+    /// The instant of the last change.
     pub at: Timestamp,
 }
 

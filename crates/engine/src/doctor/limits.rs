@@ -74,10 +74,11 @@ impl Doctor {
                 for limit in &found {
                     let claim = claims.remove(&limit.id).unwrap_or_default();
                     if (limit.used, limit.waiting) != (claim.used, claim.waiting) {
-                        let (name, key) = (&limit.name, &limit.key);
+                        let key =
+                            if limit.key.is_empty() { String::new() } else { format!(" `{}`", limit.key) };
                         let what = format!(
-                            "limit {name} {key}: {} have room and {} wait, and runs say {} and {}",
-                            limit.used, limit.waiting, claim.used, claim.waiting
+                            "limit `{}`{key}: {} have room and {} wait, and runs say {} and {}",
+                            limit.name, limit.used, limit.waiting, claim.used, claim.waiting
                         );
                         let right = Limit {
                             used: claim.used,

@@ -70,7 +70,7 @@ impl LimitsHandle<'_> {
             .await
     }
 
-    /// Those that wait under one key of a limit, the next one first, beginning after `after`, at most `most`.
+    /// The line of one key of a limit, the next one first, beginning after `after`, at most `most` of it.
     pub async fn line(
         self,
         limit: LimitId,

@@ -15,7 +15,7 @@ use crate::routes::book;
 use crate::{pages, routes};
 
 /// The first part of the paths that are pages of the dashboard.
-const PLACES: [&str; 10] = [
+const PLACES: [&str; 11] = [
     "waits",
     "runs",
     "approvals",
@@ -23,6 +23,7 @@ const PLACES: [&str; 10] = [
     "definitions",
     "workers",
     "schedules",
+    "limits",
     "webhooks",
     "costs",
     "settings",

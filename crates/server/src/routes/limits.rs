@@ -130,13 +130,13 @@ async fn get(
     Query(query): Query<OneQuery>,
 ) -> Result<Answer<LimitDetail>, Problem> {
     let OneQuery { workflow, key, limit } = query;
-    let asked = Asked { name: name.into(), workflow: workflow.map(Arc::from), key: key.map(Arc::from) };
+    let asked = LimitName { name: name.into(), workflow: workflow.map(Arc::from), key: key.map(Arc::from) };
     Ok(Answer::ok(app.limit_detail(&caller, &asked, page_size(limit)).await?))
 }
 
 /// Which limit is asked for.
 #[derive(Debug)]
-struct Asked {
+struct LimitName {
     name: Arc<str>,
     workflow: Option<Arc<str>>,
     key: Option<Arc<str>>,
@@ -159,7 +159,11 @@ impl App {
         Ok(shown)
     }
 
-    async fn settings_of(&self, caller: &Caller, asked: &Asked) -> Result<Option<LimitSettings>, Problem> {
+    async fn settings_of(
+        &self,
+        caller: &Caller,
+        asked: &LimitName,
+    ) -> Result<Option<LimitSettings>, Problem> {
         let of_name = self.engine.workspace(caller.workspace).limits().settings(Some(asked.name.to_string()));
         Ok(of_name.await?.into_iter().find(|settings| settings.workflow == asked.workflow))
     }
@@ -167,7 +171,7 @@ impl App {
     async fn limit_detail(
         &self,
         caller: &Caller,
-        asked: &Asked,
+        asked: &LimitName,
         size: usize,
     ) -> Result<LimitDetail, Problem> {
         let all = self.engine.workspace(caller.workspace).limits();
@@ -207,7 +211,7 @@ impl App {
     }
 
     /// The keys of a limit: those that somebody waits for first.
-    async fn keys_of(&self, caller: &Caller, asked: &Asked, size: usize) -> Result<Vec<Limit>, Problem> {
+    async fn keys_of(&self, caller: &Caller, asked: &LimitName, size: usize) -> Result<Vec<Limit>, Problem> {
         let all = self.engine.workspace(caller.workspace).limits();
         if let Some(key) = &asked.key {
             let id = LimitId::of(caller.workspace, asked.workflow.as_deref(), &asked.name, key);
@@ -224,7 +228,7 @@ impl App {
     }
 
     /// Whether the newest version of the workflow has a limit of this name.
-    async fn is_defined(&self, caller: &Caller, asked: &Asked) -> Result<bool, Problem> {
+    async fn is_defined(&self, caller: &Caller, asked: &LimitName) -> Result<bool, Problem> {
         let Some(workflow) = &asked.workflow else { return Ok(false) };
         let known = self.engine.workspace(caller.workspace).definitions().newest(workflow).await?;
         Ok(known.is_some_and(|definition| definition.limit_names().any(|name| *name == asked.name)))

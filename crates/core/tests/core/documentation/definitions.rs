@@ -150,7 +150,8 @@ fn every_limit_is_listed_with_its_figure() {
         limits::BACKOFF_MULTIPLIER limits::CALL_ATTEMPTS limits::ATTEMPT_ERROR_CHARS limits::MISMATCH_CHARS
         limits::BUILD_CHARS limits::UNFIT_BUILDS limits::LOST_LEASES limits::MAILBOX limits::MAILBOX_BYTES limits::WAITPOINTS limits::MOVES
         limits::JOURNAL_ENTRIES limits::MAP_ITEMS limits::MAP_CONCURRENCY limits::LIMITS
-        limits::LIMIT_KEY_CHARS limits::REPLACED_AT_MOST limits::DEBOUNCED_STARTS limits::DEBOUNCED_BYTES limits::PRIORITY limits::HEAD_START limits::RATE_KEPT limits::APPROVERS limits::CHILD_DEPTH
+        limits::LIMIT_KEY_CHARS limits::LIMIT_NAME_CHARS limits::LIMIT_CONCURRENCY limits::LIMIT_RATE limits::LIMIT_KEYS_SET limits::LIMITS_SET
+        limits::MOVES_BETWEEN_LINES limits::REPLACED_AT_MOST limits::DEBOUNCED_STARTS limits::DEBOUNCED_BYTES limits::PRIORITY limits::HEAD_START limits::RATE_KEPT limits::APPROVERS limits::CHILD_DEPTH
         limits::WEBHOOK_VALUE_BYTES limits::SCHEDULE_EVERY limits::SCHEDULE_LATE limits::SCHEDULE_CATCH_UP
         limits::SCHEDULE_QUEUE limits::SCHEDULE_WAITS
         limits::DECISION_RECORDS limits::DECISION_BYTES limits::DECISION_WORK limits::RENDERED_RECORDED

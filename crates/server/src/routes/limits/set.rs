@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
-use super::{Asked, EmptiedBody};
+use super::{EmptiedBody, LimitName};
 use crate::app::{App, Shared};
 use crate::audit::{Noted, noted};
 use crate::caller::Caller;
@@ -144,7 +144,7 @@ pub(super) async fn set(
     if Limit::is_own(&name) {
         return Err(Problem::new(Code::UnknownLimit, format!("there is no limit `{name}`")));
     }
-    let asked = Asked {
+    let asked = LimitName {
         name: name.into(),
         workflow: body.workflow.clone().map(Arc::from),
         key: body.key.clone().map(Arc::from),
@@ -153,7 +153,7 @@ pub(super) async fn set(
         // A name that nobody has would be set in vain.
         app.limit_detail(
             &caller,
-            &Asked { key: None, name: Arc::clone(&asked.name), workflow: asked.workflow.clone() },
+            &LimitName { key: None, name: Arc::clone(&asked.name), workflow: asked.workflow.clone() },
             1,
         )
         .await?;
@@ -184,7 +184,7 @@ pub(super) async fn set(
 
 impl App {
     /// Ends the waits of those who stand in line now.
-    async fn empty(&self, caller: &Caller, asked: &Asked, how: Empty) -> Result<EmptiedBody, Problem> {
+    async fn empty(&self, caller: &Caller, asked: &LimitName, how: Empty) -> Result<EmptiedBody, Problem> {
         let all = self.engine.workspace(caller.workspace).limits();
         let keys = usize::try_from(LARGEST_PAGE).unwrap_or(usize::MAX);
         let most = usize::try_from(REACHED).unwrap_or(usize::MAX);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_core::capacity::{Ask, Holder, Limit, Policy};
+use abide_core::capacity::{Ask, Holder, Limit, LimitSettings, Policy, SettingChange};
 use abide_core::command::{Command, Event, Reply, TaskHeartbeat};
 use abide_core::definition::{Holds, Rate, WhenFull};
 use abide_core::event_start::RefusedStart;
@@ -13,6 +13,7 @@ use abide_core::idempotency::IdempotencyRecord;
 use abide_core::json::Json;
 use abide_core::schedule::Schedule;
 use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use jiff::civil::date;
 use serde_json::json;
@@ -21,7 +22,7 @@ use crate::conformance::lists::Crowd;
 use crate::conformance::{admin, costs, schedules, story, webhooks};
 use crate::{
     ApiKey, Batch, CostRow, Delivery, EventStartWrite, FollowUpWrite, Held, LimitWrite, Owner, Page,
-    RunFilter, RunSummary, Scope, Store, StoredFollowUp, StoredTimer, Webhook,
+    RunFilter, RunSummary, Scope, SettingsWrite, Store, StoredFollowUp, StoredTimer, Webhook,
 };
 
 /// What sorts differently where it cannot be written as it is.
@@ -106,8 +107,13 @@ impl Filled {
         });
         let event_starts = event_starts.into();
         let limits = NAMES.map(|name| limit(name, at)).to_vec();
+        let by = Actor::new("anna");
+        let mut settings = LimitSettings::new(WorkspaceId::DEFAULT, None, "mail".into(), 3, by.clone(), at);
+        let change = SettingChange { paused: Some(true), ..SettingChange::default() };
+        settings.change(None, &change, by, at).expect("it may be set");
         let batch = Batch {
             limits: limits.iter().map(|limit| LimitWrite { based_on: 0, limit, removed: false }).collect(),
+            limit_settings: vec![SettingsWrite { based_on: 0, settings: &settings, removed: false }],
             follow_ups: left.iter().map(FollowUpWrite::Put).collect(),
             descendants: vec![(RunId(7), 3), (RunId(u128::MAX), 1)],
             events: events.iter().collect(),
