@@ -275,6 +275,11 @@ export class Events extends Resource {
   waiters(eventId: string, query: Paged = {}): Pages<wire.Waiter> {
     return new Pages(this.transport, at`/events/${eventId}/waiters`, query);
   }
+
+  /** Which workflows start on which event, and which start was refused last. */
+  starts(query: Paged & { eventId?: string } = {}): Pages<wire.StartedOnEvent> {
+    return new Pages(this.transport, "/events/starts", query);
+  }
 }
 
 export class Approvals extends Resource {

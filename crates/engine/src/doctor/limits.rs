@@ -41,7 +41,15 @@ impl Claims {
             let holder = Holder { run: run.id, at: held.at, since: run.created_at };
             held.rooms.iter().for_each(|room| self.0.entry(room.limit).or_default().hold(holder));
         }
+        for held in run.call_rooms() {
+            let holder = Holder { run: run.id, at: Some(held.at), since: run.created_at };
+            held.rooms.iter().for_each(|room| self.0.entry(room.limit).or_default().hold(holder));
+        }
         for wait in run.open_waitpoints() {
+            if let Some(collecting) = wait.listens_for.starts() {
+                let holder = Holder { run: run.id, at: None, since: wait.created_at };
+                self.0.entry(collecting.limit).or_default().hold(holder);
+            }
             let Some(request) = wait.listens_for.capacity() else { continue };
             let holder = Holder { run: run.id, at: wait.at, since: wait.created_at };
             request.kept().for_each(|kept| self.0.entry(kept).or_default().hold(holder));

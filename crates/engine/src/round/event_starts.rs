@@ -17,7 +17,8 @@ use abide_store::{EventStartWrite, EventStarter, StoredFollowUp};
 
 use super::debounce::Debounced;
 use super::follow_up::{NotStarted, Taken, check_input};
-use super::{Decider, FIRST_PAGE, started_run};
+use super::starts::started_run;
+use super::{Decider, FIRST_PAGE};
 use crate::backlog::{EventKey, Verdict};
 use crate::error::Error;
 

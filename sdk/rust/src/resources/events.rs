@@ -26,4 +26,9 @@ impl Events<'_> {
     pub fn waiters(&self, event_id: &str) -> Pages<wire::Waiter> {
         Pages::new(self.0, Ok(self.0.get(at(&["events", event_id, "waiters"]))))
     }
+
+    /// Which workflows start on which event, and which start was refused last.
+    pub fn starts(&self) -> Pages<wire::StartedOnEvent> {
+        Pages::new(self.0, Ok(self.0.get(at(&["events", "starts"]))))
+    }
 }
