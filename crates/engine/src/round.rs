@@ -14,6 +14,7 @@ mod events;
 mod follow_up;
 mod limit_settings;
 mod limits;
+mod lines;
 mod starts;
 
 use std::collections::{HashMap, VecDeque};
@@ -51,7 +52,8 @@ use batch::{RunDelta, note_listeners};
 pub(crate) use follow_up::Taken;
 pub use limit_settings::LimitOrder;
 pub(crate) use limit_settings::{KnownSettings, SettingsDelta};
-pub(crate) use limits::{LimitDelta, Lines};
+pub(crate) use limits::LimitDelta;
+pub(crate) use lines::Lines;
 
 /// Waiters are looked up in pages of this size.
 const PAGE: usize = 256;
