@@ -49,6 +49,7 @@ struct Troubles {
     commit: Option<String>,
     timers: Option<String>,
     backlog: Option<String>,
+    under_way: Option<String>,
 }
 
 impl Default for Watch {
@@ -105,6 +106,11 @@ impl Watch {
         self.set(|troubles| &mut troubles.backlog, failed);
     }
 
+    /// The runs that were under way when the engine was opened were looked up, or could not be.
+    pub(crate) fn runs_looked_up(&self, failed: Option<String>) {
+        self.set(|troubles| &mut troubles.under_way, failed);
+    }
+
     fn set(&self, which: impl FnOnce(&mut Troubles) -> &mut Option<String>, to: Option<String>) {
         *which(&mut self.troubles.lock().unwrap_or_else(PoisonError::into_inner)) = to;
     }
@@ -140,10 +146,11 @@ impl Watch {
         if let Some(lasts) = is_stuck(&self.commit_since) {
             return Some(format!("a commit has not ended for {} s", lasts.as_secs()));
         }
-        let Troubles { commit, timers, backlog } = self.troubles();
+        let Troubles { commit, timers, backlog, under_way } = self.troubles();
         let commit = commit.map(|why| format!("the last round could not be committed: {why}"));
         let due = timers.or(backlog).map(|why| format!("what is due cannot be read: {why}"));
-        commit.or(due)
+        let under_way = under_way.map(|why| format!("what was under way cannot be read: {why}"));
+        commit.or(due).or(under_way)
     }
 }
 
@@ -253,6 +260,9 @@ mod tests {
         watch.backlog_loaded(Some("damaged".to_owned()));
         assert!(watch.trouble().is_some());
         watch.backlog_loaded(None);
+        watch.runs_looked_up(Some("damaged".to_owned()));
+        assert!(watch.trouble().unwrap().contains("what was under way cannot be read"));
+        watch.runs_looked_up(None);
         assert_eq!(watch.trouble(), None);
     }
 }

@@ -1141,6 +1141,17 @@ pub struct LimitRoom {
     pub rate: Option<u32>,
 }
 
+/// Who shares a limit of the same name.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum LimitScope {
+    /// The versions of this workflow.
+    #[serde(rename = "workflow")] Workflow,
+    /// All workflows of the workspace that name it.
+    #[serde(rename = "workspace")] Workspace,
+}
+
+words!(LimitScope { Workflow "workflow", Workspace "workspace" });
+
 /// A limit after something was set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1191,17 +1202,6 @@ pub struct LimitWaiter {
     pub step_name: Option<String>,
     pub waitpoint_id: String,
 }
-
-/// Who shares a limit of the same name.
-#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
-pub enum LimitScope {
-    /// The versions of this workflow.
-    #[serde(rename = "workflow")] Workflow,
-    /// All workflows of the workspace that name it.
-    #[serde(rename = "workspace")] Workspace,
-}
-
-words!(LimitScope { Workflow "workflow", Workspace "workspace" });
 
 /// A resume URL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2259,6 +2259,7 @@ pub struct StartRun {
 
 setters!(StartRun { definition_id [into String], idempotency_key [into String], input [into Json], name [into String], run_at [plain Timestamp], tags [list String], version [into String] });
 
+/// The body, as it is documented.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartRuns {

@@ -758,6 +758,9 @@ export interface LimitRoom {
   rate: number | null;
 }
 
+/** Who shares a limit of the same name. */
+export type LimitScope = "workflow" | "workspace";
+
 /** A limit after something was set. */
 export interface LimitSet {
   /** With `empty`: how many waits ended. */
@@ -800,9 +803,6 @@ export interface LimitWaiter {
   stepName: string | null;
   waitpointId: string;
 }
-
-/** Who shares a limit of the same name. */
-export type LimitScope = "workflow" | "workspace";
 
 /** A resume URL. */
 export interface Link {
@@ -1484,6 +1484,7 @@ export interface StartRun {
   version?: string | null;
 }
 
+/** The body, as it is documented. */
 export interface StartRuns {
   runs: StartRun[];
 }

@@ -40,7 +40,9 @@ impl Machine {
         if !self.recovery.is_at_end {
             let filter = RunFilter { statuses: WITH_TASKS_OUT.to_vec(), ..RunFilter::default() };
             let page = Page { after: self.recovery.after, limit: PAGE };
-            match self.store.run_ids(&filter, &page) {
+            let found = self.store.run_ids(&filter, &page);
+            self.watch.runs_looked_up(found.as_ref().err().map(ToString::to_string));
+            match found {
                 Ok(found) => {
                     self.recovery.is_at_end = found.len() < PAGE;
                     self.recovery.after = found.last().copied().or(self.recovery.after);

@@ -107,10 +107,13 @@ impl World {
                 }
                 Heard::Error(_) | Heard::Lost => {}
             },
-            PendingCall::SetLimit { answer } => {
+            PendingCall::SetLimit { settings, answer } => {
                 if let Heard::Nothing(answer) = hear(answer) {
-                    return Ok(Some(PendingCall::SetLimit { answer }));
+                    return Ok(Some(PendingCall::SetLimit { settings, answer }));
                 }
+                let ordered = &mut self.store.state().ordered;
+                let answered = ordered.iter().position(|order| *order == settings);
+                answered.map(|order| ordered.swap_remove(order));
             }
             PendingCall::Schedule { answer } => match hear(answer) {
                 Heard::Nothing(answer) => return Ok(Some(PendingCall::Schedule { answer })),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use abide_core::capacity::LimitSettings;
 use abide_core::command::{Command, Reply};
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::{LimitId, RunId, WorkspaceId};
 use abide_core::waitpoint::Actor;
 use abide_engine::machine::{
     Decide, Handed, Input, Poll, Query, Request, SendEvent, Sender, StartRun, TaskRequest,
@@ -40,7 +40,7 @@ pub(super) enum PendingCall {
     Event { event: EventCall, answer: Answered<EventSent> },
     Poll { worker: Arc<str>, answer: Answered<Handed> },
     Schedule { answer: Answered<Box<Ordered>> },
-    SetLimit { answer: Answered<Box<LimitSettings>> },
+    SetLimit { settings: LimitId, answer: Answered<Box<LimitSettings>> },
     Stats { answer: Answered<Stats> },
 }
 
@@ -203,6 +203,8 @@ impl World {
 
     pub(super) fn call_set_limit(&mut self, node: usize, order: LimitOrder) {
         self.tell(|| format!("node {node}: {order:?}"));
+        let settings = LimitId::of_settings(WorkspaceId::DEFAULT, order.workflow.as_deref(), &order.name);
+        self.store.state().ordered.push(settings);
         let (sender, answer) = oneshot::channel();
         let request = Decide::SetLimit {
             workspace: WorkspaceId::DEFAULT,
@@ -210,7 +212,7 @@ impl World {
             by: Actor::new("operator"),
             answer: sender,
         };
-        self.send(node, request, PendingCall::SetLimit { answer });
+        self.send(node, request, PendingCall::SetLimit { settings, answer });
     }
 
     pub(super) fn call_stats(&mut self, node: usize) {

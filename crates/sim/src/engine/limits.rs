@@ -179,12 +179,13 @@ impl Holding {
         holding
     }
 
-    /// What is set for a key; `None` where this commit sets it: what comes before that in the same commit goes by what was set
-    /// before.
+    /// What is set for a key; `None` where this commit may set it: what comes before that in the same commit goes by what was
+    /// set before, and what is set may be taken back in it.
     fn set(&self, state: &State, (workflow, name, key): &Key) -> Option<Setting> {
         let id = LimitId::of_settings(WorkspaceId::DEFAULT, workflow.as_deref(), name);
         let (before, after) = (self.set.get(&id), state.limit_settings.get(&id));
-        (before == after).then(|| after.map(|set| set.of_key(key)).unwrap_or_default())
+        let is_set = before != after || state.ordered.contains(&id);
+        (!is_set).then(|| after.map(|set| set.of_key(key)).unwrap_or_default())
     }
 
     /// Whoever is new at work is let in under a limit that is not paused and has room. A limit that was lowered is over until

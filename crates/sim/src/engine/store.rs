@@ -104,6 +104,8 @@ pub(crate) struct State {
     pub(crate) limit_settings: BTreeMap<LimitId, LimitSettings>,
     /// Whether somebody has set anything for a limit.
     pub(crate) ever_set: bool,
+    /// Limits for which something was ordered that is not answered yet: it may be set and taken back in one commit.
+    pub(crate) ordered: Vec<LimitId>,
     pub(crate) follow_ups: BTreeMap<(WorkspaceId, u128), StoredFollowUp>,
     descendants: BTreeMap<RunId, u64>,
     /// The task board of a cluster.

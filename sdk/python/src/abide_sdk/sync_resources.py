@@ -404,6 +404,10 @@ class Events(Resource):
     def waiters(self, event_id: str, *, limit: int | None = None) -> Pages[wire.Waiter]:
         return Pages(self._transport, at("events", event_id, "waiters"), given(limit=limit))
 
+    def starts(self, *, event_id: str | None = None, limit: int | None = None) -> Pages[wire.StartedOnEvent]:
+        """Which workflows start on which event, and which start was refused last."""
+        return Pages(self._transport, at("events", "starts"), given(eventId=event_id, limit=limit))
+
 
 class Approvals(Resource):
     def list(

@@ -1569,6 +1569,8 @@ class StartRun(TypedDict):
 
 
 class StartRuns(TypedDict):
+    """The body, as it is documented."""
+
     runs: list[StartRun]
 
 

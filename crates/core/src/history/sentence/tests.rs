@@ -115,6 +115,10 @@ fn every_kind_of_record_has_its_sentence() {
             json!({ "type": "WAIT_RESCHEDULED", "number": 1, "resumeAt": UNTIL }),
             "ana moved `desk › cooling-off` to 2026-11-20T14:00:00Z",
         ),
+        (
+            json!({ "type": "START_COLLECTED", "number": 1, "input": {}, "resumeAt": UNTIL }),
+            "ana started the run once more; it begins at 2026-11-20T14:00:00Z",
+        ),
         (resolved(1, "COMPLETED", "timer", json!({})), "the sleep of `desk › cooling-off` is over"),
         (json!({ "type": "WORKFLOW_RESUMED" }), "the run goes on"),
         (json!({ "type": "STEP_RESUMED", "at": at }), "`desk` goes on"),
