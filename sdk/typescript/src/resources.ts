@@ -278,7 +278,7 @@ export class Events extends Resource {
 
   /** Which workflows start on which event, and which start was refused last. */
   starts(query: Paged & { eventId?: string } = {}): Pages<wire.StartedOnEvent> {
-    return new Pages(this.transport, "/events/starts", query);
+    return new Pages(this.transport, at`/events/starts`, query);
   }
 }
 

@@ -75,7 +75,7 @@ class _Check:
                 yield from _length(f"/{hook}", said, "timeout")
         for on in ("startOn", "cancelOn", "restartOn"):
             events = self.document.get(on)
-            for index, event in enumerate(events if isinstance(events, list) else []):
+            for index, event in enumerate(events if is_list(events) else []):
                 if is_object(event) and "{{" in str(event.get("eventId")):
                     message = "there are no templates here: this text is taken as it stands"
                     yield f"/{on}/{index}/eventId", "BAD_TEMPLATE", message

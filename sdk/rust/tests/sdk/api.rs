@@ -105,6 +105,10 @@ async fn ask_waits(client: &Client) {
     let _ = client.notify("x", ()).await;
     let _ = client.events().list(None).page().await;
     let _ = client.events().waiters("x").page().await;
+    let _ = client.events().starts().page().await;
+    let _ = client.limits().list().page().await;
+    let _ = client.limits().find("x", None, None).await;
+    let _ = client.limits().set("x", &serde_json::from_value(json!({ "paused": true })).unwrap()).await;
     let _ = client.approvals().list(None, None).page().await;
     let _ = client.approvals().find("x").await;
     let _ = client.approvals().decide("x", &Decide::new(Decision::Reject)).await;
