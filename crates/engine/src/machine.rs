@@ -1,6 +1,6 @@
 //! The machine: all decisions of an engine, as a state machine. It has no clock, no thread, no runtime, and writes nothing to
 //! the store but who has taken which task. Time and randomness are handed in; what is to be done outside comes out as values.
-//! The [writer](crate::writer) is the thread that drives it, committers write what comes out.
+//! The writer is the thread that drives it, committers write what comes out.
 //!
 //! ```text
 //!   Request, Report ──▶ step(now, inputs, outputs) ──▶ outputs: Commit, Deploy, Check, Perform, Abort, Webhooks, Changed, …
