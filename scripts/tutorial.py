@@ -157,7 +157,7 @@ GIVEN = {
 
 
 def snippets():
-    """Workflows are good, and TypeScript is what the SDK takes, in the guides and concepts."""
+    """Workflows are good, and `ts` is what the SDK takes, in the guides and concepts; code of other products is `typescript`."""
     folder = OUT / "snippets"
     folder.mkdir()
     (folder / "package.json").write_text('{"type": "module"}')
