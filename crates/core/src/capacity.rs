@@ -188,12 +188,18 @@ impl Limit {
         }
     }
 
+    /// Whether somebody may have room: they are named, or not all are that have some.
+    pub fn may_hold(&self, run: RunId, at: Option<StepAddress>) -> bool {
+        let is_it = |holder: &Holder| holder.run == run && holder.at == at;
+        self.holders.iter().any(is_it) || self.holders.len() as u64 != u64::from(self.used)
+    }
+
     /// Takes room back. Where all that have room are named, one that is not has none.
     pub fn release(&mut self, run: RunId, at: Option<StepAddress>) {
-        let place = self.holders.iter().position(|holder| holder.run == run && holder.at == at);
-        if place.is_none() && self.holders.len() as u64 == u64::from(self.used) {
+        if !self.may_hold(run, at) {
             return;
         }
+        let place = self.holders.iter().position(|holder| holder.run == run && holder.at == at);
         self.used = self.used.saturating_sub(1);
         if let Some(place) = place {
             self.holders.remove(place);

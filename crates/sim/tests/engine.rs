@@ -142,7 +142,7 @@ const KEPT: [(usize, u64, &str); 14] = [
 ];
 
 /// Seeds of worlds with limits that once broke a rule, by the number of nodes, with what was wrong then.
-const KEPT_WITH_LIMITS: [(usize, u64, &str); 7] = [
+const KEPT_WITH_LIMITS: [(usize, u64, &str); 8] = [
     (1, 64, "nobody got room behind one that could not have it"),
     (1, 153, "a rate forgot what was used, because the clock went back"),
     (3, 184, "a paused run failed at the deadline of its wait for room"),
@@ -150,6 +150,7 @@ const KEPT_WITH_LIMITS: [(usize, u64, &str); 7] = [
     (3, 702, "room was not given back under a limit that another node had made anew"),
     (1, 959, "two settings in one commit were taken for one"),
     (3, 1389, "somebody was let in before one who came first"),
+    (3, 20155, "room under a key that two nodes made at the same time stayed taken"),
 ];
 
 #[test]

@@ -40,7 +40,8 @@ impl Machine {
         self.open.batch.note_tasks(now, tasks.hold(), |run, at| tasks.works_at(run, at));
         let OpenRound { mut batch, pending, is_stalled, .. } = std::mem::take(&mut self.open);
         if let Some(error) = batch.poisoned.take() {
-            return self.fail(pending, &error);
+            let is_conflict = self.cluster.is_conflict(&error);
+            return if is_conflict { self.met_conflict([pending]) } else { self.fail(pending, &error) };
         }
         let has_changes = batch.has_changes() || (self.tasks.is_in_commit() && batch.has_task_writes());
         self.stats.rounds += u64::from(has_changes || pending.replies() > 0);
@@ -152,13 +153,18 @@ impl Machine {
 
     /// Decides a round again that met a conflict, and the open one if it depends on it.
     fn decide_again(&mut self, round: RoundNumber, pending: Owed) {
+        let is_dependent = self.open.batch.is_dependent_on(round);
+        let open = is_dependent.then(|| std::mem::take(&mut self.open).pending);
+        self.met_conflict([pending].into_iter().chain(open));
+    }
+
+    /// Puts back what was taken for rounds that met a conflict, and has their requests decided again.
+    fn met_conflict(&mut self, undone: impl IntoIterator<Item = Owed>) {
         self.conflicts = (self.conflicts + 1).min(MOST_CONFLICTS);
         self.stats.conflicts += 1;
         // Somebody else may have set a limit.
         self.memory.settings.forget();
-        let is_dependent = self.open.batch.is_dependent_on(round);
-        let open = is_dependent.then(|| std::mem::take(&mut self.open).pending);
-        for mut undone in [pending].into_iter().chain(open) {
+        for mut undone in undone {
             if !undone.follow_ups.is_empty() {
                 self.backlog.recheck(std::mem::take(&mut undone.follow_ups));
             }

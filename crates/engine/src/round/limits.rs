@@ -300,6 +300,13 @@ impl Decider<'_> {
         id: LimitId,
     ) -> Result<(), Error> {
         let now = self.now;
+        let Some(delta) = self.touch_limit(id)? else { return Ok(()) };
+        // A key that was made in this round is compared with nothing if it is idle again: another node may have given room
+        // under it since it was looked for.
+        let is_made_here = delta.based_on == 0 && !delta.limit.may_hold(run, at);
+        if is_made_here && self.memory.is_shared() && self.store.limit(id)?.is_some() {
+            return Err(abide_store::Error::Conflict(run).into());
+        }
         if let Some(delta) = self.touch_limit(id)? {
             delta.change(now, |limit| limit.release(run, at));
             self.grant_if_any(id);
