@@ -1,6 +1,5 @@
 //! Followers of runs as they change: of one run (its version, after each commit), or of all of them (a feed).
 
-use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,6 +7,8 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use tokio::sync::{broadcast, watch};
+
+use crate::by_run::ByRun;
 
 /// How many changes a slow reader of the feed may be behind; after that it misses some, and is told.
 const FEED: usize = 4_096;
@@ -37,7 +38,7 @@ impl Changed {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Followers {
-    by_run: Arc<Mutex<HashMap<RunId, watch::Sender<u64>>>>,
+    by_run: Arc<Mutex<ByRun<RunId, watch::Sender<u64>>>>,
     feed: broadcast::Sender<Changed>,
 }
 
@@ -48,7 +49,7 @@ impl Default for Followers {
 }
 
 impl Followers {
-    fn by_run(&self) -> MutexGuard<'_, HashMap<RunId, watch::Sender<u64>>> {
+    fn by_run(&self) -> MutexGuard<'_, ByRun<RunId, watch::Sender<u64>>> {
         self.by_run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

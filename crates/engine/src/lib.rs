@@ -16,6 +16,7 @@
 
 mod alarm;
 mod backlog;
+mod by_run;
 mod checker;
 mod checkup;
 mod clock;

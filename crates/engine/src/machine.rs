@@ -10,9 +10,9 @@
 //!
 //! - `Machine::new(Setup)` builds one, `recover(now, outputs)` is called once before the first step.
 //! - `room(now)` says how many requests and reports the next step takes; the rest waits outside.
-//! - `hear(now, done, outputs)` is told what came of an output. When a round is committed, the open round goes to the committer
-//!   first, with what waiting pollers take of it, so that the disk works while the machine does; then what the committed round
-//!   promised leaves. A step follows.
+//! - `hear(now, done, outputs)` is told what came of an output. When a round is committed, the open round goes to the committer,
+//!   with what waiting pollers take of it, so that the disk works while the machine does. A step follows, and what the committed
+//!   round promised leaves at its beginning.
 //! - `step(now, inputs, outputs)` takes what is asked, decides, and appends what is to be done. One call of it is a *pass*; a
 //!   round may grow over several of them, while the rounds before it are committed.
 //! - `wake(now)` says when it is to be called next if nothing happens, and why.
@@ -122,6 +122,8 @@ pub struct Machine {
     random: Random,
     open: OpenRound,
     in_flight: InFlight,
+    /// A round that is committed, and of which nothing has left yet.
+    committed: Option<(RoundBatch, Owed)>,
     committers: usize,
     /// The store could not be reached; until then only requests are tried.
     trouble_until: Option<Duration>,
@@ -192,6 +194,7 @@ impl Machine {
             random: Random::new(setup.seed),
             open: OpenRound::default(),
             in_flight: InFlight::default(),
+            committed: None,
             committers: setup.committers,
             trouble_until: None,
             bounds: setup.bounds,
@@ -247,6 +250,7 @@ impl Machine {
     pub fn hear(&mut self, now: Now, done: Done, outputs: &mut Vec<Output>) {
         self.now = now;
         std::mem::swap(&mut self.outputs, outputs);
+        self.let_out_committed();
         match done {
             Done::Committed { round, result, culprits, took } => {
                 self.commit_ended(round, result, &culprits, took);
@@ -264,6 +268,7 @@ impl Machine {
     pub fn step(&mut self, now: Now, inputs: &mut VecDeque<Input>, outputs: &mut Vec<Output>) {
         self.now = now;
         std::mem::swap(&mut self.outputs, outputs);
+        self.let_out_committed();
         for input in inputs.drain(..) {
             match input {
                 Input::Request(request) => self.requests.push_back(request),
@@ -308,7 +313,7 @@ impl Machine {
 
     /// Whether nothing is being committed, and nothing is to be decided again.
     pub fn is_drained(&self) -> bool {
-        self.in_flight.is_empty() && self.again.is_empty()
+        self.in_flight.is_empty() && self.committed.is_none() && self.again.is_empty()
     }
 
     /// The end: what is worked on here is anybody's from now on. Gives whoever asked it to stop, to be told when all is closed.

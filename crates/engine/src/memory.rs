@@ -12,6 +12,7 @@ use abide_core::status::RunStatus;
 use abide_store::{Read, RunUpdate, StoredRun};
 use jiff::Timestamp;
 
+use crate::by_run::ByRun;
 use crate::error::Error;
 use crate::round::KnownSettings;
 
@@ -27,7 +28,7 @@ type Versions = (Option<Arc<Definition>>, Vec<Arc<Definition>>);
 
 #[derive(Default)]
 pub(crate) struct Memory {
-    runs: HashMap<RunId, Box<Run>>,
+    runs: ByRun<RunId, Box<Run>>,
     /// Idle runs, the longest idle first. A run may be named more than once; the last time counts.
     idle: VecDeque<RunId>,
     idle_bytes: usize,
@@ -51,7 +52,7 @@ pub(crate) struct Memory {
 #[derive(Default)]
 struct Unfolded {
     order: BTreeMap<u64, (RunId, usize)>,
-    by_run: HashMap<RunId, u64>,
+    by_run: ByRun<RunId, u64>,
     bytes: usize,
     last: u64,
 }

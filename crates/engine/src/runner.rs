@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
+use crate::by_run::ByRun;
 use crate::error::Error;
 use crate::executor::{Executors, Performed, TaskCall, tell};
 use crate::handler::{Handler, TaskResult};
@@ -28,7 +29,7 @@ pub(crate) struct Runner {
     reports: mpsc::Sender<Request>,
     handlers: HashMap<Arc<str>, Handler>,
     executors: Arc<Executors>,
-    running: HashMap<(RunId, StepAddress), (u32, AbortHandle)>,
+    running: ByRun<(RunId, StepAddress), (u32, AbortHandle)>,
 }
 
 impl Runner {
@@ -38,7 +39,7 @@ impl Runner {
         reports: mpsc::Sender<Request>,
         executors: Arc<Executors>,
     ) -> Runner {
-        Runner { runtime, queue, reports, handlers: HashMap::new(), executors, running: HashMap::new() }
+        Runner { runtime, queue, reports, handlers: HashMap::new(), executors, running: ByRun::default() }
     }
 
     pub(crate) fn register(&mut self, name: Arc<str>, handler: Handler) {

@@ -199,6 +199,27 @@ fn nothing_is_answered_before_its_commit_and_a_task_and_its_lease_are_one_commit
     assert_eq!(leased.iter().map(|leased| leased.task.run_id).collect::<Vec<_>>(), [run]);
 }
 
+#[test]
+fn the_committer_has_the_next_round_before_the_effects_of_the_last_one_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driver = Driver::open(&folder, 1);
+    driver.settle();
+    let mut first = driver.start();
+    let committing = driver.step();
+    let mut second = driver.start();
+    let outputs = driver.step();
+    assert!(outputs.is_empty(), "the committer has a round");
+    driver.perform(committing);
+    let (now, mut outputs) = (driver.now(), Vec::new());
+    driver.machine.hear(now, driver.done.pop_front().unwrap(), &mut outputs);
+    assert!(matches!(outputs[..], [Output::Commit { .. }]), "{outputs:?}");
+    assert!(first.try_recv().is_err(), "that comes when the committer has something to do");
+    driver.perform(outputs);
+    driver.settle();
+    first.try_recv().unwrap().unwrap();
+    second.try_recv().unwrap().unwrap();
+}
+
 /// B1, B2: a recalled task that a worker held was missing from those that are ready, for ever; rounds were not counted.
 #[test]
 fn a_task_that_is_cancelled_while_a_worker_has_it_leaves_nothing_behind() {

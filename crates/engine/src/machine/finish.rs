@@ -80,11 +80,11 @@ impl Machine {
                 }
                 self.stats.batch.add(pending.replies());
                 self.open.batch.was_committed(round);
-                // The store goes on while the effects of this round leave.
+                // The committer goes on while the effects of this round leave.
                 if self.open.batch.has_changes() && self.may_seal() {
                     self.seal();
                 }
-                self.finish(batch, pending);
+                self.committed = Some((batch, pending));
             }
             (Ok(()), None) => unreachable!("the committer lets go of a round before it says so"),
             (Err(error), _) if self.cluster.is_conflict(&error) => self.decide_again(round, pending),
@@ -98,6 +98,13 @@ impl Machine {
                 self.fail(pending, &abide_store::Error::Unavailable(why.to_owned()).into());
                 self.trouble_until = None;
             }
+        }
+    }
+
+    /// Lets out what the last committed round asks of the world, if that has not left yet.
+    pub(super) fn let_out_committed(&mut self) {
+        if let Some((batch, pending)) = self.committed.take() {
+            self.finish(batch, pending);
         }
     }
 

@@ -22,6 +22,7 @@ use super::budget::Spent;
 use super::event_starts::RefusedWrite;
 use super::{LimitDelta, Lines, SettingsDelta};
 use crate::backlog::Backlog;
+use crate::by_run::ByRun;
 use crate::error::Error;
 use crate::in_flight::RoundNumber;
 use crate::reply_listener::ReplyListener;
@@ -32,7 +33,7 @@ use crate::webhooks::Subscribed;
 /// What a round came to, so far: what is committed together.
 #[derive(Default)]
 pub struct RoundBatch {
-    pub(super) deltas: HashMap<RunId, RunDelta>,
+    pub(super) deltas: ByRun<RunId, RunDelta>,
     /// In the order in which they came into the round, so that effects leave in order.
     pub(super) order: Vec<RunId>,
     pub(super) events: Vec<Event>,
@@ -51,7 +52,7 @@ pub struct RoundBatch {
     refused_starts: Vec<RefusedWrite>,
     pub(super) deliveries: Vec<abide_store::Delivery>,
     /// Who took a task in this round, and for how long.
-    pub(crate) leases: HashMap<(RunId, StepAddress), Lease>,
+    pub(crate) leases: ByRun<(RunId, StepAddress), Lease>,
     /// Tasks of which a sign of life came.
     pub(crate) renewed: Vec<TaskKey>,
     /// Tasks that were found and that nobody wants any more.

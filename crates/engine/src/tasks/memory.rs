@@ -1,7 +1,7 @@
 //! The board in memory, of a process that has its store to itself. It begins empty: the tasks of runs under way are put on it
 //! from their histories. A task that this process took is its own until it ends.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_core::board::IN_PROCESS;
@@ -13,13 +13,14 @@ use jiff::Timestamp;
 
 use super::board::{TaskBoard, WorkerKey};
 use super::fair_queue::FairQueue;
+use crate::by_run::ByRun;
 
 /// Longer than anything lasts.
 const FOR_GOOD: Millis = Millis(u64::MAX);
 
 #[derive(Default)]
 pub(crate) struct MemoryBoard {
-    rows: HashMap<(RunId, StepAddress), Row>,
+    rows: ByRun<(RunId, StepAddress), Row>,
     free: BTreeMap<(Arc<str>, WorkspaceId), FairQueue>,
     /// When the leases of tasks that are taken are over.
     leases: BTreeSet<(Timestamp, RunId, StepAddress)>,

@@ -221,10 +221,19 @@ fn insert_tags(transaction: &Transaction<'_>, id: &column::Id, run: &Run) -> Res
 /// What changes of a run's row.
 #[derive(Clone, Copy)]
 struct Row {
-    status: i64,
+    found_by: FoundBy,
     seq: i64,
     /// Nothing, where nobody has added it up.
     sum: Option<u32>,
+}
+
+/// What indexes of runs hold, beside what never changes. SQLite writes every index anew that has a column of an update, whether
+/// its value is another one or not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FoundBy {
+    status: i64,
+    ended_at: Option<i64>,
+    deadline_at: Option<i64>,
 }
 
 /// What is executed for each run of a batch, looked up once a batch.
@@ -233,6 +242,7 @@ pub(super) struct Statements<'t> {
     insert_run: CachedStatement<'t>,
     find_run: CachedStatement<'t>,
     update_run: CachedStatement<'t>,
+    advance_run: CachedStatement<'t>,
     move_run: CachedStatement<'t>,
     new_waitpoint: CachedStatement<'t>,
     update_waitpoint: CachedStatement<'t>,
@@ -248,10 +258,14 @@ impl<'t> Statements<'t> {
                      created_at, tags)
                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?,
-            find_run: transaction.prepare_cached("SELECT status, seq, sum FROM runs WHERE id = ?")?,
+            find_run: transaction.prepare_cached(
+                "SELECT status, ended_at, deadline_at, seq, sum FROM runs WHERE id = ?",
+            )?,
             update_run: transaction.prepare_cached(
                 "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4, seq = ?5, sum = ?6 WHERE id = ?1",
             )?,
+            advance_run: transaction
+                .prepare_cached("UPDATE runs SET seq = ?2, sum = ?3 WHERE id = ?1")?,
             move_run: transaction.prepare_cached("UPDATE runs SET version = ?2 WHERE id = ?1")?,
             new_waitpoint: transaction.prepare_cached(
                 "INSERT INTO waitpoints (run, number, status, resume_at, filter, workspace, kind, created_at,
@@ -266,9 +280,10 @@ impl<'t> Statements<'t> {
 
     /// The row of a run, if there is one.
     fn find(&mut self, id: &column::Id) -> Result<Option<Row>, Error> {
-        let row = self
-            .find_run
-            .query_row([id], |row| Ok(Row { status: row.get(0)?, seq: row.get(1)?, sum: row.get(2)? }));
+        let row = self.find_run.query_row([id], |row| {
+            let found_by = FoundBy { status: row.get(0)?, ended_at: row.get(1)?, deadline_at: row.get(2)? };
+            Ok(Row { found_by, seq: row.get(3)?, sum: row.get(4)? })
+        });
         Ok(row.optional()?)
     }
 
@@ -285,12 +300,16 @@ impl<'t> Statements<'t> {
         let ended_at = run.ended_at.map(column::instant);
         let deadline_at = run.open_deadline().map(column::instant);
         if let Some(was) = was {
-            self.update_run.execute(params![id, status, ended_at, deadline_at, seq, sum])?;
+            if was.found_by == (FoundBy { status, ended_at, deadline_at }) {
+                self.advance_run.execute(params![id, seq, sum])?;
+            } else {
+                self.update_run.execute(params![id, status, ended_at, deadline_at, seq, sum])?;
+            }
             if write.is_moved() {
                 self.move_run.execute(params![id, run.definition_ref.version])?;
             }
-            if was.status != status {
-                tally.add(run.workspace, was.status, -1);
+            if was.found_by.status != status {
+                tally.add(run.workspace, was.found_by.status, -1);
                 tally.add(run.workspace, status, 1);
             }
             return Ok(());
