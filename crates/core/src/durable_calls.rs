@@ -88,8 +88,13 @@ impl From<WaitStatus> for CallStatus {
 }
 
 impl Run {
-    /// The durable calls of the handler at a step address, in the order in which it came to them.
+    /// The durable calls of the handler at a step address, in the order in which it came to them; of a step that waits for
+    /// several things, its waits in the order of their names.
     pub fn durable_calls(&self, at: StepAddress) -> Vec<DurableCall> {
+        if self.defined(at).action.group().is_some() {
+            let waits = self.step(at).into_iter().flat_map(|step| step.waits.values());
+            return waits.filter_map(|number| waited(self.waitpoint(*number)?)).collect();
+        }
         let Some(task) = self.step(at).and_then(|step| step.task.as_deref()) else { return Vec::new() };
         let mut entries: Vec<(&Arc<str>, &JournalEntry)> = task.journal.iter().collect();
         entries.sort_by_key(|(_, entry)| entry.order);

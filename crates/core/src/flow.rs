@@ -11,24 +11,29 @@ mod advance;
 mod approval;
 mod begin;
 mod capacity;
+mod child;
 mod code;
 mod end;
 mod finish;
+mod group;
 mod guard;
 mod hook;
 mod later;
 mod map;
+mod members;
 mod wait;
 
 pub(crate) use advance::not_taken;
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
-pub(crate) use begin::{NewChild, ParentWaits, child_depth, expression_failed, start_child_run};
+pub(crate) use begin::expression_failed;
 pub(crate) use capacity::{
     fail_after_pause, freed_by, grant, has_limit, request_of_call, request_of_run, timed_out_in_pause,
 };
+pub(crate) use child::{NewChild, ParentWaits, child_depth, start_child_run};
 pub(crate) use code::{code_to_wait_for, wait_for_code};
 pub(crate) use end::{cancel_run, skip_run};
 pub(crate) use finish::{Completion, Exit, complete, fail_attempt, fail_step, recall, result_state};
+pub(crate) use group::end_what_is_due;
 pub(crate) use guard::open_guards;
 pub(crate) use wait::{
     NewWait, await_waits, cancel_wait, deliver_mail, end_wait, look_for_early_ones, new_waitpoint,

@@ -240,7 +240,7 @@ impl Turn<'_> {
     /// The pending waitpoint of this number, if its time is not over, even where its timer has not fired yet (R4).
     pub(crate) fn open_to_others(&self, number: u32) -> Result<&Waitpoint, Refusal> {
         let waitpoint = self.pending(number)?;
-        match waitpoint.resume_at {
+        match self.run.closes_at(number) {
             Some(at) if self.now >= at => {
                 Err(Refusal::Expired { waitpoint: self.run.waitpoint_id(number), at })
             }

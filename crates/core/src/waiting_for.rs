@@ -19,7 +19,8 @@ pub struct WaitingFor {
     /// The name of the step that waits; `None`: the run has not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_name: Option<String>,
-    /// The durable call of a handler that waits, or that is to be retried.
+    /// The durable call of a handler that waits, or that is to be retried; of a step that waits for several things, the name
+    /// of the wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Arc<str>>,
     /// The kind of the wait.
@@ -74,6 +75,7 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
                 Kind::Retry => "the end of a rate limit at",
                 Kind::Pause => "the end of its worker's pause at",
                 Kind::Delay if waitpoint.at.is_none() => "its start at",
+                Kind::Delay if waitpoint.is_deadline() => "the end of its time at",
                 Kind::Delay if waitpoint.is_aside() => "the time to remind its approvers or to ask others:",
                 Kind::Delay
                 | Kind::Webhook

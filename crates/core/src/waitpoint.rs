@@ -28,6 +28,7 @@ pub(crate) const DELAYED_START: &str = "$start";
 pub(crate) const BACK_OFF: &str = "$retry-";
 pub(crate) const REMINDER: &str = "$remind";
 pub(crate) const ESCALATION: &str = "$escalate";
+pub(crate) const DEADLINE: &str = "$deadline";
 pub(crate) const CODE: &str = "$code-";
 pub(crate) const CAPACITY: &str = "$capacity-";
 pub(crate) const CANCEL_ON: &str = "$cancelOn-";
@@ -124,8 +125,8 @@ impl Waitpoint {
         if let ListensFor::Attempt(next) = &self.listens_for { Some(next) } else { None }
     }
 
-    /// The durable call of a handler that waits, or that is to be retried. `None` where the step itself waits, for a
-    /// rate limit too, or the engine.
+    /// The durable call of a handler that waits, or that is to be retried; of a step that waits for several things, the name
+    /// of this one. `None` where the step itself waits, for a rate limit too, or the engine.
     pub fn call(&self) -> Option<&Arc<str>> {
         let asking = self.listens_for.capacity().and_then(|request| request.call.as_ref());
         match self.next_attempt().map(|next| &next.call).or(asking) {
@@ -135,9 +136,15 @@ impl Waitpoint {
         }
     }
 
-    /// Whether the waitpoint only says when somebody is reminded, and does not hold its step up.
+    /// Whether the waitpoint only says when somebody is reminded, or when the time of a step is over, and is nothing that the
+    /// step waits for.
     pub fn is_aside(&self) -> bool {
-        self.name.starts_with(REMINDER) || &*self.name == ESCALATION
+        self.name.starts_with(REMINDER) || &*self.name == ESCALATION || self.is_deadline()
+    }
+
+    /// Whether the waitpoint holds the one deadline of a step that waits for several things.
+    pub fn is_deadline(&self) -> bool {
+        &*self.name == DEADLINE
     }
 
     /// Whether more people may decide when the waitpoint's time comes.

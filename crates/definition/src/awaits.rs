@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Definition, Executor, Hook, Step};
+use super::{Action, Definition, Executor, Hook};
 use crate::time::Millis;
 
 /// A wait for events that a run of a definition may come to.
@@ -32,7 +32,8 @@ impl AwaitedEvent {
 impl Definition {
     /// The waits for events that its runs may come to. A wait that another one covers is left out.
     pub fn awaits(&self) -> Vec<AwaitedEvent> {
-        let mut awaited: BTreeSet<AwaitedEvent> = self.steps.iter().filter_map(awaited_by).collect();
+        let mut awaited: BTreeSet<AwaitedEvent> =
+            self.steps.iter().flat_map(|step| awaited_by(&step.action)).collect();
         if self.has_tools() {
             // A tool is a handler too, in a run of its own that begins after this one and ends before it.
             awaited.insert(AwaitedEvent::ANY);
@@ -53,23 +54,26 @@ impl Definition {
     }
 }
 
-fn awaited_by(step: &Step) -> Option<AwaitedEvent> {
-    match &step.action {
+fn awaited_by(action: &Action) -> Vec<AwaitedEvent> {
+    match action {
         Action::Event { event_id, lookback, .. } => {
             let event_id = event_id.as_constant().and_then(|id| id.as_str()).map(Arc::from);
-            Some(AwaitedEvent { event_id, lookback: *lookback, hook: None })
+            vec![AwaitedEvent { event_id, lookback: *lookback, hook: None }]
         }
         Action::Work(work) => match work.executor {
-            Executor::Handler => Some(AwaitedEvent::ANY),
-            Executor::Http | Executor::Llm | Executor::Notify => None,
+            Executor::Handler => vec![AwaitedEvent::ANY],
+            Executor::Http | Executor::Llm | Executor::Notify => Vec::new(),
         },
-        Action::Map(map) => awaited_by(&map.step),
+        Action::Map(map) => awaited_by(&map.step.action),
+        Action::Group(group) => {
+            group.waits().into_iter().flat_map(|member| awaited_by(&member.action)).collect()
+        }
         Action::Wait(_)
         | Action::Condition { .. }
         | Action::Signal { .. }
         | Action::Webhook { .. }
         | Action::Approval(_)
         | Action::Respond { .. }
-        | Action::Child { .. } => None,
+        | Action::Child { .. } => Vec::new(),
     }
 }

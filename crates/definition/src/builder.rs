@@ -19,6 +19,7 @@
 
 mod calls;
 mod given;
+mod group;
 mod kinds;
 mod modifiers;
 mod parts;
@@ -285,7 +286,13 @@ fn item_step(step: Step) -> Result<MapStep, String> {
         StepKind::Http(http) => MapStepKind::Http(http),
         StepKind::Notify(notify) => MapStepKind::Notify(notify),
         StepKind::Workflow(child) => MapStepKind::Workflow(child),
-        StepKind::Condition(_) | StepKind::Approval(_) | StepKind::Respond(_) | StepKind::Map(_) => {
+        StepKind::Condition(_)
+        | StepKind::Approval(_)
+        | StepKind::Respond(_)
+        | StepKind::Map(_)
+        | StepKind::WaitAny(_)
+        | StepKind::WaitAll(_)
+        | StepKind::WaitSome(_) => {
             return Err(format!("the step of a `map` cannot be of the type `{}`", kind.type_name()));
         }
     };

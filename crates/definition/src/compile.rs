@@ -3,6 +3,7 @@
 
 mod branches;
 mod debounce;
+mod group;
 mod headers;
 mod limits;
 mod llm;

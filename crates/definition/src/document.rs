@@ -3,6 +3,7 @@
 //! [`Definition`](super::Definition).
 
 mod debounce;
+mod group;
 mod limits;
 mod llm;
 mod starts;
@@ -18,6 +19,10 @@ use serde_json::Value;
 use crate::problem::Problem;
 
 pub use self::debounce::Debounce;
+pub use self::group::{
+    Member, MemberApproval, MemberExternalEvent, MemberWaitAll, MemberWaitAny, MemberWaitForEvent,
+    MemberWaitSome, MemberWebhook, MemberWorkflow, OnRejectedMember, WaitAll, WaitAny, WaitSome,
+};
 pub use self::limits::{Holds, Limit, LimitScope, WhenFull};
 pub use self::llm::{Guardrail, Llm, Message, OnGuardrail, ResponseFormat, Role, Tool};
 pub use self::starts::{CancelOn, RestartOn, StartOn};
@@ -186,6 +191,9 @@ pub enum StepKind {
     #[serde(alias = "child")]
     Workflow(SubWorkflow),
     Map(Map),
+    WaitAny(WaitAny),
+    WaitAll(WaitAll),
+    WaitSome(WaitSome),
 }
 
 /// Goes on with one step or another.

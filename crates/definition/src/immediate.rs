@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Action, Definition, Executor, Order, Step, Target, Until};
+use super::{Action, Definition, Executor, Member, Order, Step, Target, Until};
 use crate::problem::pointer;
 
 /// A `workflow` step that nothing holds up.
@@ -25,7 +25,7 @@ impl Definition {
         };
         let steps = reached.into_iter().zip(self.steps.iter().enumerate());
         let steps = steps.filter(|(is_reached, _)| *is_reached).map(|(_, step)| step);
-        steps.filter_map(|(index, step)| starts(&pointer("/steps", index), &step.action)).collect()
+        steps.flat_map(|(index, step)| starts(&pointer("/steps", index), &step.action)).collect()
     }
 
     fn reached_in_sequence(&self) -> Vec<bool> {
@@ -68,14 +68,19 @@ impl Definition {
     }
 }
 
-fn starts(at: &str, action: &Action) -> Option<StartedAtOnce> {
+fn starts(at: &str, action: &Action) -> Vec<StartedAtOnce> {
     match action {
-        Action::Child { definition, version, .. } => Some(StartedAtOnce {
+        Action::Child { definition, version, .. } => vec![StartedAtOnce {
             pointer: pointer(at, "definition"),
             definition: Arc::clone(definition),
             version: version.clone(),
-        }),
+        }],
         Action::Map(map) => starts(&pointer(at, "step"), &map.step.action),
+        Action::Group(group) => {
+            let waits = pointer(at, "waits");
+            let of = |member: &Member| starts(&pointer(&waits, &member.name), &member.action);
+            group.members.iter().flat_map(of).collect()
+        }
         Action::Work(_)
         | Action::Wait(_)
         | Action::Condition { .. }
@@ -83,24 +88,31 @@ fn starts(at: &str, action: &Action) -> Option<StartedAtOnce> {
         | Action::Event { .. }
         | Action::Webhook { .. }
         | Action::Approval(_)
-        | Action::Respond { .. } => None,
+        | Action::Respond { .. } => Vec::new(),
     }
 }
 
 /// Whether what follows the step may begin in the same moment. One with `when` may be skipped.
 fn goes_on_at_once(step: &Step) -> bool {
-    step.when.is_some()
-        || match &step.action {
-            Action::Condition { .. } | Action::Respond { .. } | Action::Child { .. } => true,
-            Action::Work(work) => work.executor == Executor::Notify,
-            Action::Wait(Until::For(length)) => length.0 == 0,
-            Action::Map(map) => goes_on_at_once(&map.step),
-            Action::Wait(_)
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_) => false,
+    step.when.is_some() || is_over_at_once(&step.action)
+}
+
+fn is_over_at_once(action: &Action) -> bool {
+    match action {
+        Action::Condition { .. } | Action::Respond { .. } | Action::Child { .. } => true,
+        Action::Work(work) => work.executor == Executor::Notify,
+        Action::Wait(Until::For(length)) => length.0 == 0,
+        Action::Map(map) => goes_on_at_once(&map.step),
+        Action::Group(group) => {
+            let at_once = group.members.iter().filter(|member| is_over_at_once(&member.action));
+            at_once.count() >= group.needed()
         }
+        Action::Wait(_)
+        | Action::Signal { .. }
+        | Action::Event { .. }
+        | Action::Webhook { .. }
+        | Action::Approval(_) => false,
+    }
 }
 
 #[cfg(test)]

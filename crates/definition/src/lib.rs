@@ -27,6 +27,7 @@ mod debounce;
 mod derived;
 mod development;
 mod findings;
+mod group;
 mod guard;
 mod hook;
 mod http_call;
@@ -61,6 +62,7 @@ pub use debounce::Debounce;
 pub use derived::Derived;
 pub use document::{Holds, LimitScope, OnCodeChange, WhenFull};
 pub use findings::{PROBLEMS, Rejected};
+pub use group::{Group, Member, Wanted};
 pub use guard::{Guard, GuardAction, Restart};
 pub use hook::{Hook, Hooks};
 pub use http_call::{HTTP_CALL, HttpCall};
@@ -237,13 +239,25 @@ pub enum Action {
         wait: bool,
     },
     Map(Map),
+    /// Several waits at once.
+    Group(Box<Group>),
 }
 
-/// Where a step goes only when it does not come to what it is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Where a step goes in other cases than the usual one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exits {
     pub too_late: Option<Target>,
     pub rejected: Option<Target>,
+    /// By the wait that comes first, of several: its name, and where it leads.
+    pub by_first: Vec<(Arc<str>, Target)>,
+}
+
+impl Exits {
+    /// Where all of them lead.
+    pub fn targets(&self) -> impl Iterator<Item = Target> {
+        let by_first = self.by_first.iter().map(|(_, target)| *target);
+        self.too_late.into_iter().chain(self.rejected).chain(by_first)
+    }
 }
 
 impl Action {
@@ -252,12 +266,18 @@ impl Action {
         if let Action::Work(work) = self { Some(work) } else { None }
     }
 
+    /// The waits of a step that waits for several.
+    pub fn group(&self) -> Option<&Group> {
+        if let Action::Group(group) = self { Some(group) } else { None }
+    }
+
     /// How long the step waits for something to come, and what happens then. An approval has outcomes of its own.
     pub fn deadline(&self) -> Option<&Deadline> {
         match self {
             Action::Signal { deadline, .. }
             | Action::Event { deadline, .. }
             | Action::Webhook { deadline, .. } => Some(deadline),
+            Action::Group(group) => Some(&group.deadline),
             Action::Work(_)
             | Action::Wait(_)
             | Action::Condition { .. }
@@ -278,10 +298,12 @@ impl Action {
                 | OnApprovalTimeout::Approve
                 | OnApprovalTimeout::Reject => None,
             };
-            return Exits { too_late, rejected: approval.on_reject.target() };
+            return Exits { too_late, rejected: approval.on_reject.target(), by_first: Vec::new() };
         }
         let too_late = self.deadline().and_then(|deadline| deadline.on_timeout.target());
-        Exits { too_late, rejected: None }
+        let members = self.group().into_iter().flat_map(|group| &group.members);
+        let by_first = members.filter_map(|member| Some((Arc::clone(&member.name), member.goto?))).collect();
+        Exits { too_late, rejected: None, by_first }
     }
 
     /// Whether the step's output can be the run's: a condition and a reply only say what they did.

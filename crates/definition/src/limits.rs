@@ -62,6 +62,10 @@ pub const PRIORITY: u8 = 9;
 pub const MAP_ITEMS: usize = 10_000;
 /// Items of one map that are under way at the same time.
 pub const MAP_CONCURRENCY: u32 = 10_000;
+/// Waits of one step that waits for several, those of groups inside too.
+pub const GROUP_WAITS: usize = 100;
+/// How deep groups of waits may be nested: a group, and groups inside.
+pub const GROUP_DEPTH: usize = 2;
 /// Approvers of one approval.
 pub const APPROVERS: usize = 100;
 /// The schema that edited content must satisfy.

@@ -55,7 +55,7 @@ pub(super) fn shared() -> &'static Value {
 fn derive() -> Value {
     let derived = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Workflow>();
     let mut root = Value::from(derived);
-    for union in ["Step", "MapStep"] {
+    for union in ["Step", "MapStep", "Member"] {
         flatten(&mut root, union);
     }
     let fields = root["properties"].as_object_mut().expect("a workflow is an object");
@@ -81,7 +81,8 @@ fn flatten(root: &mut Value, union: &str) {
         let part = variant["$ref"].as_str().and_then(part_name).expect("every type of step has its own part");
         let tag = variant["properties"]["type"]["const"].as_str().expect("a type is told by its name");
         let flat = flat_step(&step, &definitions(root)[part], tag);
-        let name = format!("{union}{part}");
+        // Parts of their own have the name of the union already.
+        let name = format!("{union}{}", part.strip_prefix(union).unwrap_or(part));
         choices.push(json!({"$ref": format!("#/$defs/{name}")}));
         definitions(root).insert(name, flat);
     }

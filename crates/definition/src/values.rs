@@ -1,10 +1,13 @@
 //! The places of a document where any JSON may stand.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::document::{
-    Guardrail, Http, Llm, MapStepKind, Notify, Respond, StepKind, SubWorkflow, Task, Workflow,
+    Guardrail, Http, Llm, MapStepKind, Member, Notify, Respond, StepKind, SubWorkflow, Task, Workflow,
 };
+use crate::limits::GROUP_DEPTH;
 
 /// All of them, so that what code has built is measured before anything recurses into it.
 pub(super) fn of(workflow: &mut Workflow) -> Vec<&mut Value> {
@@ -44,6 +47,9 @@ pub(super) fn of(workflow: &mut Workflow) -> Vec<&mut Value> {
                 }
             }
             StepKind::Approval(approval) => values.extend(&mut approval.content_schema),
+            StepKind::WaitAny(any) => of_waits(&mut any.waits, 1, &mut values),
+            StepKind::WaitAll(all) => of_waits(&mut all.waits, 1, &mut values),
+            StepKind::WaitSome(some) => of_waits(&mut some.waits, 1, &mut values),
             StepKind::Wait(_)
             | StepKind::Condition(_)
             | StepKind::ExternalEvent(_)
@@ -79,6 +85,26 @@ fn of_notify<'d>(notify: &'d mut Notify, values: &mut Vec<&'d mut Value>) {
 
 fn of_reply<'d>(reply: &'d mut Respond, values: &mut Vec<&'d mut Value>) {
     values.extend(&mut reply.body);
+}
+
+/// Groups are looked into as deep as they may be nested: others are refused before anything looks at them.
+fn of_waits<'d>(waits: &'d mut BTreeMap<String, Member>, depth: usize, values: &mut Vec<&'d mut Value>) {
+    for member in waits.values_mut() {
+        match member {
+            Member::Approval(approval) => values.extend(&mut approval.content_schema),
+            Member::Workflow(child) => values.extend(&mut child.input),
+            Member::WaitAny(any) if depth < GROUP_DEPTH => of_waits(&mut any.waits, depth + 1, values),
+            Member::WaitAll(all) if depth < GROUP_DEPTH => of_waits(&mut all.waits, depth + 1, values),
+            Member::WaitSome(some) if depth < GROUP_DEPTH => of_waits(&mut some.waits, depth + 1, values),
+            Member::Wait(_)
+            | Member::ExternalEvent(_)
+            | Member::WaitForEvent(_)
+            | Member::Webhook(_)
+            | Member::WaitAny(_)
+            | Member::WaitAll(_)
+            | Member::WaitSome(_) => {}
+        }
+    }
 }
 
 fn of_child<'d>(child: &'d mut SubWorkflow, values: &mut Vec<&'d mut Value>) {

@@ -305,6 +305,7 @@ pub fn type_name(action: &Action) -> &'static str {
         Action::Respond { .. } => "respond",
         Action::Child { .. } => "workflow",
         Action::Map(_) => "map",
+        Action::Group(group) => group.type_name(),
     }
 }
 

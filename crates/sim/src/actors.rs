@@ -292,7 +292,15 @@ impl World {
     /// between: then the timer must not fire yet.
     fn offer_stored_events(&mut self, run: RunId, timer: Timer) -> Check<bool> {
         match timer {
-            Timer::Waitpoint(number) => self.look_back(run, number),
+            Timer::Waitpoint(number) => {
+                let before = self.store.runs.get(&run).map(|stored| stored.run.offered_before(number));
+                for number in before.unwrap_or_default() {
+                    if !self.look_back(run, number)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
             Timer::Attempt { .. } | Timer::Run => Ok(true),
         }
     }

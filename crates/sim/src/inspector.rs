@@ -2,6 +2,7 @@
 
 mod code;
 mod events;
+pub(crate) mod groups;
 mod hooks;
 mod law;
 pub(crate) mod lease;
@@ -83,6 +84,7 @@ struct WatchedWait {
     kind: Kind,
     resume_at: Option<Timestamp>,
     resolved: bool,
+    ended: Option<groups::Ended>,
 }
 
 impl Inspector {
@@ -122,6 +124,7 @@ impl Inspector {
             return Err(format!("{}: replaying the history does not give the snapshot", run.id));
         }
         watched.check_waits(run)?;
+        watched.check_groups(run)?;
         check_counts(run)?;
         check_tasks(store, run)
     }
@@ -222,6 +225,8 @@ impl Watched {
             }
             Change::WaitResolved { number, status, payload, signal } => {
                 self.resolves_code(run, *number, *status, payload.as_ref())?;
+                let wait = self.wait(run, *number)?;
+                wait.ended = Some(groups::Ended::new(record, wait.kind, *status, payload.as_ref()));
                 self.resolves(run, record, *number, *status, *signal, store)
             }
             Change::SignalReceived { id, signal_type, payload: _ } => {
@@ -252,6 +257,7 @@ impl Watched {
                 }
                 Ok(())
             }
+            Change::StepCompleted { .. } => self.completes(run, record),
             Change::ApprovalReminded { number } => self.still_asks(run, *number),
             Change::ApprovalEscalated { number, approvers } => {
                 self.still_asks(run, *number)?;
@@ -281,7 +287,6 @@ impl Watched {
             | Change::WorkflowRetried { .. }
             | Change::WorkflowMoved { .. }
             | Change::StepHeldBack { .. }
-            | Change::StepCompleted { .. }
             | Change::StepFailed { .. }
             | Change::StepSkipped { .. }
             | Change::StepCancelled { .. }
@@ -342,6 +347,8 @@ impl Watched {
         let over = match wake {
             WakeOn::All | WakeOn::Any => open == 0,
             WakeOn::Each => open < awaits.len(),
+            // Such a step has no handler to go on with.
+            WakeOn::Group => false,
         };
         if over {
             Ok(())
@@ -363,6 +370,7 @@ impl Watched {
             kind: wait.kind,
             resume_at: wait.resume_at,
             resolved: false,
+            ended: None,
         };
         match self.waits.insert(wait.number, watched) {
             None => Ok(()),

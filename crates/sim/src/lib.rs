@@ -17,12 +17,15 @@
 
 mod actors;
 mod choices;
+mod defect;
 mod definitions;
 pub mod engine;
+mod groups;
 mod inspector;
 mod quiesce;
 mod store;
 mod versions;
 mod world;
 
-pub use world::{Report, Violation, simulate};
+pub use defect::DecisionDefect;
+pub use world::{Report, Violation, simulate, simulate_broken};

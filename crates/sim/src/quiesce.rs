@@ -9,6 +9,7 @@ use abide_core::waiting_for::waiting_for;
 use abide_core::waitpoint::{Kind, ListensFor};
 use serde_json::json;
 
+use crate::inspector::groups::shared_deadline;
 use crate::world::{Check, Request, World};
 
 /// Far more rounds than the longest of these workflows needs.
@@ -91,7 +92,13 @@ impl World {
                 waits.filter(|wait| wait.kind != Kind::Child).map(|wait| (*id, wait.number))
             })
             .collect();
-        let Some((run, number)) = open.first().copied() else { return Ok(false) };
+        // Nobody without the right to decide ends what stands beside an approval.
+        let is_approval = |(run, number): &&(RunId, u32)| {
+            let wait = self.store.runs[run].run.waitpoint(*number);
+            wait.is_some_and(|wait| wait.kind == Kind::Approval)
+        };
+        let first = open.iter().find(is_approval).or(open.first()).copied();
+        let Some((run, number)) = first else { return Ok(false) };
         self.end_wait(run, number)?;
         self.advance(Millis(1));
         Ok(true)
@@ -103,13 +110,14 @@ impl World {
             let run = &stored.run;
             for wait in run.open_waitpoints().filter(|wait| !wait.is_due(self.now)) {
                 // Where the clock went back, an event may have been received after a deadline that is still to come.
-                let in_time = |received| wait.resume_at.is_none_or(|deadline| received < deadline);
+                let closes_at = wait.resume_at.into_iter().chain(shared_deadline(run, wait)).min();
+                let in_time = |received| closes_at.is_none_or(|deadline| received < deadline);
                 let mut events = self.store.events.iter().filter(|event| in_time(event.received_at));
                 if let Some(missed) = events.find(|event| self.inspector.is_for(run, wait.number, event)) {
                     return Err(format!("R5b: {} missed {}", run.waitpoint_id(wait.number), missed.id));
                 }
                 if let ListensFor::Signal { signal_type } = &wait.listens_for
-                    && run.mailbox().any(|signal| signal.signal_type == *signal_type)
+                    && run.mailbox().any(|it| it.signal_type == *signal_type && in_time(it.received_at))
                 {
                     return Err(format!("R5a: {} missed a signal", run.waitpoint_id(wait.number)));
                 }

@@ -13,7 +13,9 @@ use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 
+use crate::defect::DecisionDefect;
 use crate::definitions;
+use crate::groups;
 use crate::inspector::Inspector;
 use crate::store::{Store, Write};
 use crate::versions;
@@ -79,9 +81,18 @@ impl fmt::Display for Violation {
 
 /// Lives through one seed.
 pub fn simulate(seed: u64) -> Result<Report, Box<Violation>> {
-    World::new(seed, false).live().map_err(|_| {
+    live_through(seed, None)
+}
+
+/// Lives through one seed in which decisions are wrong in this way.
+pub fn simulate_broken(seed: u64, defect: DecisionDefect) -> Result<Report, Box<Violation>> {
+    live_through(seed, Some(defect))
+}
+
+fn live_through(seed: u64, defect: Option<DecisionDefect>) -> Result<Report, Box<Violation>> {
+    World::new(seed, defect, false).live().map_err(|_| {
         // Seldom needed and costly, so the story is told by living through it again.
-        let mut world = World::new(seed, true);
+        let mut world = World::new(seed, defect, true);
         let rule =
             world.live().err().unwrap_or_else(|| "the seed gave another outcome the second time".to_owned());
         let command = format!("--seed {seed}");
@@ -90,6 +101,8 @@ pub fn simulate(seed: u64) -> Result<Report, Box<Violation>> {
 }
 
 pub(crate) struct World {
+    seed: u64,
+    defect: Option<DecisionDefect>,
     pub(crate) random: Random,
     /// Of the moves to other versions, in worlds that have any.
     pub(crate) moving: Option<Random>,
@@ -137,8 +150,10 @@ pub(crate) enum Answer {
 }
 
 impl World {
-    fn new(seed: u64, tells: bool) -> World {
+    fn new(seed: u64, defect: Option<DecisionDefect>, tells: bool) -> World {
         World {
+            seed,
+            defect,
             random: Random::new(seed),
             moving: versions::chance(seed),
             now: "2026-03-01T00:00:00Z".parse().expect("an instant"),
@@ -162,9 +177,13 @@ impl World {
             let definition = definitions::leaf(&mut self.random, name);
             self.store.definitions.insert(name.clone(), definition);
         }
+        let mut grouping = groups::chance(self.seed);
         for index in 0..3 {
             let name = format!("workflow-{index}");
-            let definition = definitions::generate(&mut self.random, &name, &children);
+            let mut definition = definitions::generate(&mut self.random, &name, &children);
+            if let Some(grouping) = &mut grouping {
+                definition = groups::with_groups(grouping, &definition, &children);
+            }
             self.tell(|| {
                 format!("{name}: {}", serde_json::to_string(&definition.document).unwrap_or_default())
             });
@@ -239,7 +258,12 @@ impl World {
                 self.report.conflicts += 1;
                 // Whoever was first may have left events to be looked for: no timer fires before they were offered.
                 if let Command::TimerFired(Timer::Waitpoint(number)) = request.command
-                    && self.store.is_to_look_back(request.run, number)
+                    && let Some(stored) = self.store.runs.get(&request.run)
+                    && stored
+                        .run
+                        .offered_before(number)
+                        .into_iter()
+                        .any(|it| self.store.is_to_look_back(request.run, it))
                 {
                     return Ok(Answer::Lost);
                 }
@@ -283,6 +307,10 @@ impl World {
     }
 
     fn commit(&mut self, write: Write) -> Check<bool> {
+        let write = match self.defect {
+            Some(defect) => defect.plant(&self.store, write),
+            None => write,
+        };
         if !self.store.commit(&write) {
             return Ok(false);
         }

@@ -3,7 +3,7 @@
 //! The thousand seeds begin at `ABIDE_SIM_FIRST`. The test command sets it to a number that follows from the commit, so
 //! that every commit meets worlds that nobody has seen, and the same commit always the same ones.
 
-use abide_sim::{Report, simulate};
+use abide_sim::{DecisionDefect, Report, simulate, simulate_broken};
 
 /// Seeds per test; the tests run beside each other.
 const SEEDS: u64 = 250;
@@ -87,6 +87,30 @@ fn every_kind_of_record_and_refusal_is_met() {
     let missing: Vec<&str> =
         RECORDS.iter().chain(&REFUSALS).copied().filter(|what| !total.seen.contains_key(*what)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
+}
+
+/// The rule that a planted defect breaks first.
+fn caught(defect: DecisionDefect) -> String {
+    let broken = (0..SEEDS).find_map(|seed| simulate_broken(seed, defect).err());
+    broken.unwrap_or_else(|| panic!("{defect:?} is not noticed")).rule
+}
+
+#[test]
+fn one_of_several_waits_that_stays_open_is_caught() {
+    let rule = caught(DecisionDefect::OpenLoser);
+    assert!(rule.contains("outlives what it belongs to"), "{rule}");
+}
+
+#[test]
+fn one_winner_too_many_of_several_waits_is_caught() {
+    let rule = caught(DecisionDefect::SecondWinner);
+    assert!(rule.contains("won by"), "{rule}");
+}
+
+#[test]
+fn a_loser_of_several_waits_that_is_named_first_is_caught() {
+    let rule = caught(DecisionDefect::WrongFirst);
+    assert!(rule.contains("names"), "{rule}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod describe;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use abide_definition::{Action, Definition, Exits, Order, Step, Target};
@@ -29,7 +30,7 @@ fn sequence(definition: &Definition, out: &mut dyn Write) -> io::Result<()> {
         let goes_down = goes_on && step.next == Target::Step(index + 1);
         let is_last = usize::from(index) + 1 == definition.steps.len();
         if goes_on && !goes_down && !is_last {
-            ways.push(("", step.next));
+            ways.push(("".into(), step.next));
         }
         for (place, (label, target)) in ways.iter().enumerate() {
             let branch = if goes_down || place + 1 < ways.len() { '├' } else { '╰' };
@@ -43,13 +44,15 @@ fn sequence(definition: &Definition, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The ways on from a step beside the usual one.
-fn jumps(step: &Step) -> Vec<(&'static str, Target)> {
+fn jumps(step: &Step) -> Vec<(Cow<'static, str>, Target)> {
     if let Action::Condition { on_true, on_false, .. } = &step.action {
-        return vec![(" true ", *on_true), (" false ", on_false.unwrap_or(step.next))];
+        return vec![(" true ".into(), *on_true), (" false ".into(), on_false.unwrap_or(step.next))];
     }
-    let Exits { too_late, rejected } = step.action.exits();
-    let too_late = too_late.map(|target| (" too late ", target));
-    too_late.into_iter().chain(rejected.map(|target| (" rejected ", target))).collect()
+    let Exits { too_late, rejected, by_first } = step.action.exits();
+    let by_first = by_first.into_iter().map(|(name, target)| (format!(" {name} ").into(), target));
+    let too_late = too_late.map(|target| (" too late ".into(), target));
+    let rejected = rejected.map(|target| (" rejected ".into(), target));
+    by_first.chain(too_late).chain(rejected).collect()
 }
 
 fn graph(definition: &Definition, out: &mut dyn Write) -> io::Result<()> {

@@ -101,7 +101,15 @@ impl Run {
         for waitpoint in opens {
             self.open_wait(waitpoint)?;
         }
+        // What had come to a step before it began again is still there.
+        let names: Vec<(Arc<str>, u32)> = awaits
+            .iter()
+            .filter_map(|number| Some((Arc::clone(&self.waitpoint(*number)?.name), *number)))
+            .collect();
         let step = self.move_step(at, StepStatus::Waiting)?;
+        if wake == WakeOn::Group {
+            step.waits.extend(names);
+        }
         if let Some(task) = &mut step.task {
             task.release(record.at);
         }

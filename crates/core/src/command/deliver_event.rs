@@ -64,8 +64,8 @@ impl DeliverEvent {
         // wait that is open takes what is there, also if it was received by a clock that was ahead.
         let waitpoint = turn.pending(number)?;
         let id = turn.run.waitpoint_id(number);
-        let is_late = waitpoint.is_due(event.received_at) && waitpoint.is_due(turn.now);
-        if let Some(at) = waitpoint.resume_at.filter(|_| is_late) {
+        let closes_at = turn.run.closes_at(number);
+        if let Some(at) = closes_at.filter(|at| event.received_at >= *at && turn.now >= *at) {
             return Err(Refusal::Expired { waitpoint: id, at });
         }
         if waitpoint.kind != Kind::Event {

@@ -35,11 +35,11 @@ pub struct ResumeWaitpoint {
 pub enum ResumeTarget {
     /// The waitpoint of this number.
     Waitpoint(u32),
-    /// The wait of a webhook step, or the named wait of a task.
+    /// The wait of a webhook step, or the named wait of a task or of a step that waits for several things.
     Step {
         /// The name of the step; an item of a map is `name[3]`.
         step: String,
-        /// The name of the task's wait; `None`: the wait of a webhook step.
+        /// The name of the wait; `None`: the wait of a webhook step.
         wait: Option<Arc<str>>,
     },
 }
@@ -131,6 +131,10 @@ fn complete_early(
         return Err(Refusal::WrongStep { step: turn.run.step_name(at), status, verb: "resumed" });
     }
     let allow_get = if let (Action::Webhook { allow_get, .. }, None) = (&turn.run.defined(at).action, &wait) {
+        *allow_get
+    } else if let (Action::Group(group), Some(name)) = (&turn.run.defined(at).action, &wait)
+        && let Some(Action::Webhook { allow_get, .. }) = group.wait(name).map(|member| &member.action)
+    {
         *allow_get
     } else if let (Action::Work(_), Some(name)) = (&turn.run.defined(at).action, &wait) {
         turn.check_wait_name(name)?;

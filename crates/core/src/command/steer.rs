@@ -19,7 +19,7 @@ use crate::refusal::{Refusal, within};
 use crate::run::Run;
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::{Decision, Kind, ListensFor};
+use crate::waitpoint::{Decision, Kind, ListensFor, Waitpoint};
 
 /// An operator changes a wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,6 +77,7 @@ impl Steer {
         }
         let was = waitpoint.resume_at;
         check_approval(turn, number, &steering, &scopes)?;
+        check_approvals_beside(turn, number, &steering, &scopes)?;
         match steering {
             // It was over already, and is ended by its time and by nobody.
             Steering::Reschedule { resume_at }
@@ -93,7 +94,7 @@ impl Steer {
             Steering::Reschedule { resume_at } => {
                 turn.emit(Change::WaitRescheduled { number, resume_at })?;
                 // It may have been overdue, and is open again: what came meanwhile is still there (R5).
-                flow::look_for_early_ones(turn, number)?;
+                look_again(turn, number)?;
             }
             Steering::Complete { payload } => {
                 match kind {
@@ -120,6 +121,46 @@ impl Steer {
         }
         Ok(Reply::Waitpoint(id))
     }
+}
+
+/// Offers a wait what came before; where it holds the deadline of several, all of them.
+fn look_again(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
+    let is_deadline = turn.run.waitpoint(number).is_some_and(Waitpoint::is_deadline);
+    let beside: Vec<u32> = turn.run.beside(number).filter(|_| is_deadline).map(|wait| wait.number).collect();
+    for other in beside.into_iter().chain([number]) {
+        if turn.run.open.contains_key(&other) {
+            flow::look_for_early_ones(turn, other)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the steering of one of several waits may end the step before an approval beside it is decided: checks that whoever
+/// asks may decide.
+fn check_approvals_beside(
+    turn: &Turn<'_>,
+    number: u32,
+    steering: &Steering,
+    scopes: &[Arc<str>],
+) -> Result<(), Refusal> {
+    let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
+    let may_end_it = match steering {
+        Steering::Reschedule { resume_at } => waitpoint.resume_at.is_none_or(|was| *resume_at < was),
+        Steering::Complete { .. } | Steering::TimeOut => true,
+        Steering::Cancel | Steering::Skip { .. } => false,
+    };
+    if !may_end_it || waitpoint.kind == Kind::Approval {
+        return Ok(());
+    }
+    for (approval, request) in
+        turn.run.beside(number).filter_map(|wait| Some((wait.number, wait.listens_for.approval()?)))
+    {
+        if scopes.is_empty() {
+            return Err(Refusal::MayNotDecide { waitpoint: turn.run.waitpoint_id(approval) });
+        }
+        check_voter(turn, request, scopes, None)?;
+    }
+    Ok(())
 }
 
 /// Completes a step that waits for other code, without that code (R20). Whatever else its handler waits for is

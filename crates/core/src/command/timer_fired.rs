@@ -6,7 +6,6 @@ use crate::history::{Change, Failure};
 use crate::id::StepAddress;
 use crate::refusal::Refusal;
 use crate::run::Timer;
-use crate::status::WaitStatus;
 use crate::turn::Turn;
 
 pub(super) fn decide(turn: &mut Turn<'_>, timer: Timer) -> Result<Reply, Refusal> {
@@ -24,8 +23,7 @@ fn wait_due(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     if !waitpoint.is_due(turn.now) {
         return Err(Refusal::NotDue { waitpoint: turn.run.waitpoint_id(number), at: instant });
     }
-    let status = if waitpoint.kind.ends_by_time() { WaitStatus::Completed } else { WaitStatus::TimedOut };
-    flow::resolve(turn, number, status, None)
+    flow::end_what_is_due(turn, number)
 }
 
 fn attempt_due(turn: &mut Turn<'_>, at: StepAddress, lease_epoch: u32) -> Result<(), Refusal> {

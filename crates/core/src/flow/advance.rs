@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::definition::{Definition, Exits, Order, Target};
+use crate::definition::{Definition, Order, Target};
 use crate::flow::finish::Exit;
 use crate::history::Change;
 use crate::id::StepAddress;
@@ -63,14 +63,18 @@ pub(crate) fn not_taken(definition: &Definition, step: u16, exit: Exit) -> Vec<u
                     .iter()
                     .copied()
                     .filter(move |after| (Target::Step(*after) == target) == wanted)
-                    .collect()
+                    .collect::<Vec<u16>>()
             };
             match exit {
                 Exit::Branch { taken: _, other } => other.map(|other| only(other, true)).unwrap_or_default(),
                 Exit::Goto(target) => only(target, false),
                 Exit::Next => {
-                    let Exits { too_late, rejected } = step.action.exits();
-                    too_late.into_iter().chain(rejected).flat_map(|target| only(target, true)).collect()
+                    let exits = step.action.exits();
+                    let mut not_taken: Vec<u16> =
+                        exits.targets().flat_map(|target| only(target, true)).collect();
+                    not_taken.sort_unstable();
+                    not_taken.dedup();
+                    not_taken
                 }
             }
         }

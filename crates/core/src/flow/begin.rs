@@ -6,16 +6,18 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::definition::{Action, Approval, Deadline, Definition, Executor, Order, Until, Work};
-use crate::effect::{AfterCommit, ChildInput, ChildStart, RoundEffect};
+use crate::effect::AfterCommit;
 use crate::expression::{EvaluationError, Expression, Template};
 use crate::flow::advance::{advance, is_not_taken};
 use crate::flow::capacity;
+use crate::flow::child::start_child;
 use crate::flow::finish::{Completion, Exit, complete, fail_step};
 use crate::flow::later::{self, Rendered};
 use crate::flow::map;
+use crate::flow::members::{self, Kept};
 use crate::flow::wait::{NewWait, open_own_wait, resume};
-use crate::history::{Change, Failure, Parent, StartedOn};
-use crate::id::{RunId, StepAddress};
+use crate::history::{Change, Failure};
+use crate::id::StepAddress;
 use crate::json::{self, Json};
 use crate::limits;
 use crate::refusal::Refusal;
@@ -108,6 +110,7 @@ fn act(turn: &mut Turn<'_>, at: StepAddress, definition: &Definition) -> Result<
         return begin_work(turn, at, work);
     }
     let kept_instant = kept_instant(turn.run, at);
+    let kept = step.action.group().map(|group| Kept::of(turn.run, at, group)).unwrap_or_default();
     turn.emit(Change::StepStarted { at, request: None })?;
     match &step.action {
         Action::Work(_) => Ok(()),
@@ -174,6 +177,7 @@ fn act(turn: &mut Turn<'_>, at: StepAddress, definition: &Definition) -> Result<
         },
         Action::Child { .. } => start_child(turn, at),
         Action::Map(map) => map::begin(turn, at.step, map),
+        Action::Group(group) => members::begin(turn, at, group, &kept),
     }
 }
 
@@ -233,7 +237,7 @@ fn request(turn: &mut Turn<'_>, at: StepAddress, work: &Work) -> Result<Option<J
     Ok((!rendered.is_empty()).then(|| Json::new(Value::Object(rendered))))
 }
 
-fn render(run: &Run, at: StepAddress, template: &Template) -> Result<Json, EvaluationError> {
+pub(super) fn render(run: &Run, at: StepAddress, template: &Template) -> Result<Json, EvaluationError> {
     match template.as_constant() {
         Some(constant) => Ok(constant.clone()),
         None => template.render(&RunScope { run, at }),
@@ -246,14 +250,8 @@ fn begin_wait(
     until: &Until,
     kept: Option<Timestamp>,
 ) -> Result<(), Refusal> {
-    let instant = kept.map_or_else(|| instant(turn.run, at, until, turn.now), Ok);
-    match instant {
+    match sleep_until(turn, at, until, kept) {
         Err(failure) => fail_step(turn, at, failure),
-        // What the definition says was checked when it was deployed.
-        Ok(instant) if !matches!(until, Until::For(_)) && instant > turn.bounds.max_wait.after(turn.now) => {
-            let message = format!("{instant} is more than {} from now (`--max-wait`)", turn.bounds.max_wait);
-            fail_step(turn, at, Failure::new("WAIT_TOO_LONG", message))
-        }
         Ok(instant) => {
             let (kind, resume_at, listens_for) = (Kind::Delay, Some(instant), ListensFor::Time);
             let number = super::wait::next_number(turn.run);
@@ -265,6 +263,22 @@ fn begin_wait(
             Ok(())
         }
     }
+}
+
+/// When a sleep ends: at the instant that it had before, or as its definition says from now on.
+pub(super) fn sleep_until(
+    turn: &Turn<'_>,
+    at: StepAddress,
+    until: &Until,
+    kept: Option<Timestamp>,
+) -> Result<Timestamp, Failure> {
+    let instant = kept.map_or_else(|| instant(turn.run, at, until, turn.now), Ok)?;
+    // What the definition says was checked when it was deployed.
+    if !matches!(until, Until::For(_)) && instant > turn.bounds.max_wait.after(turn.now) {
+        let message = format!("{instant} is more than {} from now (`--max-wait`)", turn.bounds.max_wait);
+        return Err(Failure::new("WAIT_TOO_LONG", message));
+    }
+    Ok(instant)
 }
 
 fn instant(run: &Run, at: StepAddress, until: &Until, now: Timestamp) -> Result<Timestamp, Failure> {
@@ -299,11 +313,11 @@ fn bad_time(value: &Value, expected: &str) -> Failure {
     Failure::new("BAD_TIME", format!("the template gave {shown}; expected {expected}"))
 }
 
-fn due(now: Timestamp, deadline: &Deadline) -> Option<Timestamp> {
+pub(super) fn due(now: Timestamp, deadline: &Deadline) -> Option<Timestamp> {
     deadline.timeout.map(|timeout| timeout.after(now))
 }
 
-fn event_filter(
+pub(super) fn event_filter(
     turn: &Turn<'_>,
     at: StepAddress,
     event_id: &Template,
@@ -328,25 +342,35 @@ fn event_filter(
     Ok(filter)
 }
 
-fn begin_approval(turn: &mut Turn<'_>, at: StepAddress, approval: &Approval) -> Result<(), Refusal> {
+/// What people are asked.
+pub(super) fn approval_request(
+    turn: &Turn<'_>,
+    at: StepAddress,
+    approval: &Approval,
+) -> Result<ApprovalRequest, Failure> {
     let Some(content) = turn.run.state.get(&*approval.content_key).cloned() else {
         let message =
             format!("`state.{}` is what should be approved, and it is not there", approval.content_key);
-        return fail_step(turn, at, Failure::new("APPROVAL_CONTENT_MISSING", message));
+        return Err(Failure::new("APPROVAL_CONTENT_MISSING", message));
     };
-    let prompt = match approval.prompt.as_ref().map(|prompt| render(turn.run, at, prompt)).transpose() {
-        Ok(prompt) => prompt.and_then(|prompt| prompt.as_str().map(str::to_owned)),
-        Err(error) => return fail_step(turn, at, expression_failed(&error)),
-    };
-    let listens_for = ListensFor::Approval(ApprovalRequest {
-        prompt,
+    let prompt = approval.prompt.as_ref().map(|prompt| render(turn.run, at, prompt)).transpose();
+    let prompt = prompt.map_err(|error| expression_failed(&error))?;
+    Ok(ApprovalRequest {
+        prompt: prompt.and_then(|prompt| prompt.as_str().map(str::to_owned)),
         content,
         content_schema: approval.content_schema.clone(),
         approvers: approval.approvers.clone(),
         quorum: approval.quorum,
         allow_self_approval: approval.allow_self_approval,
         decisions: Vec::new(),
-    });
+    })
+}
+
+fn begin_approval(turn: &mut Turn<'_>, at: StepAddress, approval: &Approval) -> Result<(), Refusal> {
+    let listens_for = match approval_request(turn, at, approval) {
+        Ok(request) => ListensFor::Approval(request),
+        Err(failure) => return fail_step(turn, at, failure),
+    };
     let resume_at = approval.timeout.map(|timeout| timeout.after(turn.now));
     let reminders =
         (1..).zip(&approval.remind_after).map(|(number, after)| (format!("{REMINDER}-{number}"), *after));
@@ -358,108 +382,6 @@ fn begin_approval(turn: &mut Turn<'_>, at: StepAddress, approval: &Approval) -> 
     let aside = aside.collect();
     let wait = NewWait { kind: Kind::Approval, resume_at, listens_for, response: None };
     open_own_wait(turn, at, wait, aside)
-}
-
-/// Starts another child for a step whose child failed.
-pub(crate) fn start_child_again(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
-    turn.emit(Change::StepResumed { at })?;
-    start_child(turn, at)
-}
-
-fn start_child(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
-    let workflow = Arc::clone(&turn.run.definition);
-    let Action::Child { definition, version, input, wait } = &defined(&workflow, at).action else {
-        return Ok(());
-    };
-    let depth = child_depth(turn.run);
-    if depth > limits::CHILD_DEPTH {
-        let message = format!("runs start runs {depth} deep, over the limit of {}", limits::CHILD_DEPTH);
-        return fail_step(turn, at, Failure::new("TOO_DEEP", message));
-    }
-    // Once the step is over, what follows it may change the state.
-    let input = match later::render_now_or_later(turn, at, input, *wait) {
-        Ok(Rendered::Now(input)) => ChildInput::Given(input),
-        Ok(Rendered::Later) => ChildInput::Of(at),
-        Err(error) => return fail_step(turn, at, expression_failed(&error)),
-    };
-    let run_id = RunId::new(turn.now, turn.random.draw_u128());
-    let number = super::wait::next_number(turn.run);
-    let waits = if *wait { ParentWaits::UntilEnded(number) } else { ParentWaits::Not };
-    let (definition, version, tags) = (Arc::clone(definition), version.clone(), Vec::new());
-    start_child_run(turn, run_id, waits, NewChild { definition, version, input, tags, started_on: None });
-    if *wait {
-        let listens_for = ListensFor::Child { run_id };
-        open_own_wait(
-            turn,
-            at,
-            NewWait { kind: Kind::Child, resume_at: None, listens_for, response: None },
-            Vec::new(),
-        )
-    } else {
-        complete(turn, at, Completion::of(json!({ "runId": run_id }).into()))
-    }
-}
-
-/// How many runs deep a child of this run is: runs that start runs that start runs …
-pub(crate) fn child_depth(run: &Run) -> u32 {
-    run.parent.map_or(0, |parent| parent.depth) + 1
-}
-
-/// What a parent run waits for, and with which of its waitpoints.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ParentWaits {
-    Not,
-    /// The parent has ended, and the child calls its `onFailure` or `onCancel` handler.
-    NoLonger,
-    /// The parent has ended, and the child takes its place: it is no deeper than the parent was.
-    Replaced,
-    /// The parent's waitpoint of this number ends when the child is started.
-    UntilStarted(u32),
-    /// The parent's waitpoint of this number ends when the child ends.
-    UntilEnded(u32),
-}
-
-/// A child run that is to be started: what of, and with what.
-pub(crate) struct NewChild {
-    pub(crate) definition: Arc<str>,
-    pub(crate) version: Option<Arc<str>>,
-    pub(crate) input: ChildInput,
-    pub(crate) tags: Vec<Arc<str>>,
-    pub(crate) started_on: Option<StartedOn>,
-}
-
-/// Asks for a child run, which resolves the parent's waitpoint as `waits` says.
-pub(crate) fn start_child_run(turn: &mut Turn<'_>, run_id: RunId, waits: ParentWaits, child: NewChild) {
-    let NewChild { definition, version, input, tags, started_on } = child;
-    let (for_start, for_end) = match waits {
-        ParentWaits::Not | ParentWaits::NoLonger | ParentWaits::Replaced => (None, None),
-        ParentWaits::UntilStarted(number) => (Some(number), None),
-        ParentWaits::UntilEnded(number) => (None, Some(number)),
-    };
-    let depth = child_depth(turn.run);
-    let parent = Parent {
-        run_id: turn.run.id,
-        waitpoint: for_end.map(|number| turn.run.waitpoint_id(number)),
-        depth: if matches!(waits, ParentWaits::Replaced) { depth - 1 } else { depth },
-        root: Some(turn.run.root()),
-    };
-    let (workspace, started_by) = (turn.run.workspace, turn.run.started_by.clone());
-    let tells = for_start.map(|number| turn.run.waitpoint_id(number));
-    let is_hook = matches!(waits, ParentWaits::NoLonger);
-    let child = ChildStart {
-        run_id,
-        workspace,
-        definition,
-        version,
-        input,
-        tags,
-        parent,
-        tells,
-        is_hook,
-        started_on,
-        started_by,
-    };
-    turn.in_round(RoundEffect::StartChild(Box::new(child)));
 }
 
 pub(crate) fn expression_failed(error: &EvaluationError) -> Failure {

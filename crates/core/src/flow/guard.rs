@@ -3,7 +3,7 @@
 
 use crate::definition::GuardAction;
 use crate::effect::ChildInput;
-use crate::flow::begin::{NewChild, ParentWaits, start_child_run};
+use crate::flow::child::{NewChild, ParentWaits, start_child_run};
 use crate::flow::end::cancel_run;
 use crate::flow::wait::{NewWait, look_for_early_ones, new_waitpoint};
 use crate::history::{Change, StartedOn};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::definition::Hook;
 use crate::effect::ChildInput;
-use crate::flow::begin::{NewChild, ParentWaits, start_child_run};
+use crate::flow::child::{NewChild, ParentWaits, start_child_run};
 use crate::history::{Failure, FailureDetail};
 use crate::id::RunId;
 use crate::json::Json;

@@ -8,11 +8,12 @@ use serde_json::json;
 use crate::command::ChildOutcome;
 use crate::definition::{Action, OnTimeout};
 use crate::effect::{AfterCommit, CapacityEffect, RoundEffect};
-use crate::flow::begin::{begin_roots, dispatch, start_child_again};
+use crate::flow::begin::{begin_roots, dispatch};
+use crate::flow::child::start_child_again;
 use crate::flow::end::cancel_run;
 use crate::flow::finish::{Completion, Exit, complete, fail_attempt, fail_step, result_state};
 use crate::flow::guard::guard_over;
-use crate::flow::{approval, capacity};
+use crate::flow::{approval, capacity, group};
 use crate::history::{Change, Failure, WakeOn};
 use crate::id::StepAddress;
 use crate::json::Json;
@@ -143,11 +144,7 @@ pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Opt
             return Ok(last);
         };
         let Some(number) = next_listener(turn, signal_type, received_at) else {
-            let Some(overdue) =
-                turn.run.listeners.get(signal_type).and_then(|waits| waits.keys().next().copied())
-            else {
-                return Ok(last);
-            };
+            let Some(overdue) = overdue_listener(turn, signal_type) else { return Ok(last) };
             turn.by_the_clock(|turn| resolve(turn, overdue, WaitStatus::TimedOut, None))?;
             continue;
         };
@@ -163,13 +160,20 @@ pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Opt
     }
 }
 
+/// A wait for a signal of this type whose own time is over. That of a step which waits for several things is ended by its
+/// timer, before which events that came in time are offered.
+fn overdue_listener(turn: &Turn<'_>, signal_type: &str) -> Option<u32> {
+    let mut listeners = turn.run.listeners.get(signal_type)?.keys().copied();
+    listeners.find(|number| turn.run.waitpoint(*number).is_some_and(|wait| wait.is_due(turn.now)))
+}
+
 /// The wait that takes a signal of this type: the one that has waited longest. A wait whose time is over takes only
 /// what was received before that.
 pub(crate) fn next_listener(turn: &Turn<'_>, signal_type: &str, received_at: Timestamp) -> Option<u32> {
     let mut listeners = turn.run.listeners.get(signal_type).into_iter().flat_map(SharedMap::keys).copied();
     listeners.find(|number| {
-        let wait = turn.run.waitpoint(*number);
-        wait.is_some_and(|wait| !wait.is_due(turn.now) || !wait.is_due(received_at))
+        let closes_at = turn.run.closes_at(*number);
+        closes_at.is_none_or(|closes_at| turn.now < closes_at || received_at < closes_at)
     })
 }
 
@@ -247,6 +251,7 @@ fn open_waits(run: &Run, at: StepAddress) -> Vec<u32> {
 fn go_on(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
     match (waitpoint.at, waitpoint.status) {
+        (Some(at), WaitStatus::Completed) if waitpoint.is_deadline() => group::time_is_over(turn, at, number),
         (Some(at), WaitStatus::Completed) if waitpoint.is_aside() => {
             approval::remind_or_escalate(turn, at, number)
         }
@@ -280,6 +285,9 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), 
     let Some(awaiting) = turn.run.step(at).and_then(|step| step.awaiting.as_ref()) else { return Ok(()) };
     if !awaiting.is_over() {
         return Ok(());
+    }
+    if awaiting.wake == WakeOn::Group {
+        return group::go_on_if_over(turn, at);
     }
     let awaiting = awaiting.clone();
     if awaiting.wake == WakeOn::Any {
@@ -435,6 +443,6 @@ fn child_ended(
     fail_attempt(turn, at, failure, true, None)
 }
 
-fn wait_cancelled() -> Failure {
+pub(super) fn wait_cancelled() -> Failure {
     Failure::new("WAIT_CANCELLED", "what the step waited for was cancelled")
 }

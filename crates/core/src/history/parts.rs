@@ -75,6 +75,8 @@ pub enum WakeOn {
     Any,
     /// The step goes on when any has ended; the others stay open.
     Each,
+    /// The step goes on when as many have come as its definition asks for; the others are cancelled.
+    Group,
 }
 
 /// How a step's result changes `state`.

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 pub use self::known::KnownWaits;
 use super::{redacted, shortened};
-use crate::definition::Definition;
+use crate::definition::{Definition, Wanted};
 use crate::durable_calls::outcome_in;
 use crate::history::{Change, Creation, Failure, JournalResult, LogLine, ModelCall, Record, WakeOn};
 use crate::id::{RunId, StepAddress};
@@ -208,10 +208,27 @@ impl Teller<'_, '_> {
             });
         }
         let first = match wake {
-            WakeOn::Any | WakeOn::Each if told.len() + known.len() > 1 => ", whichever comes first",
-            WakeOn::Any | WakeOn::Each | WakeOn::All => "",
+            WakeOn::Any | WakeOn::Each if told.len() + known.len() > 1 => {
+                ", whichever comes first".to_owned()
+            }
+            WakeOn::Any | WakeOn::Each | WakeOn::All => String::new(),
+            WakeOn::Group => self.wanted(at, opens),
         };
         format!("{}{first}", parts.join("; "))
+    }
+
+    /// How many of several waits must come, and by when.
+    fn wanted(&self, at: StepAddress, opens: &[Waitpoint]) -> String {
+        let wanted = self.definition.step(at.step).action.group().map(|group| group.wanted);
+        let wanted = match wanted {
+            Some(Wanted::Any) => "; the first that comes ends it".to_owned(),
+            Some(Wanted::All) => "; all of them must come".to_owned(),
+            Some(Wanted::Some(count)) => format!("; {count} of them must come"),
+            None => String::new(),
+        };
+        let deadline = opens.iter().find(|wait| wait.is_deadline()).and_then(|wait| wait.resume_at);
+        let until = deadline.map(|at| format!(", until {} at the latest", instant(at)));
+        format!("{wanted}{}", until.unwrap_or_default())
     }
 
     fn recorded(&self, at: StepAddress, entries: &[JournalResult]) -> String {

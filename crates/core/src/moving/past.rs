@@ -1,5 +1,7 @@
 //! What a run's past says of its steps: which way each went on from, and what of a step must stay after it has ended.
 
+use std::sync::Arc;
+
 use crate::definition::{Action, Exits, OnApprovalTimeout, Step, Target};
 use crate::flow::Exit;
 use crate::id::StepAddress;
@@ -40,17 +42,18 @@ pub(super) fn same_child(old: &Action, new: &Action) -> Option<(MisfitCode, Stri
 }
 
 /// How a step that has ended came to its end, as far as that says where the run went on.
-#[derive(Clone, Copy)]
 enum Came {
     Through,
     To(bool),
     TooLate,
     Rejected,
+    /// One of several waits came first, by its name.
+    First(Arc<str>),
 }
 
 /// How a completed step leads on in the new definition, by how it ended in the old one.
 pub(super) fn exit(run: &Run, old: u16, new: &Step) -> Exit {
-    let Exits { too_late, rejected } = new.action.exits();
+    let Exits { too_late, rejected, by_first } = new.action.exits();
     let goto = |target: Option<Target>| target.map_or(Exit::Next, Exit::Goto);
     match came(run, old) {
         Came::Through => Exit::Next,
@@ -58,6 +61,7 @@ pub(super) fn exit(run: &Run, old: u16, new: &Step) -> Exit {
         Came::TooLate if rejects_when_late(&new.action) => goto(rejected),
         Came::TooLate => goto(too_late),
         Came::Rejected => goto(rejected),
+        Came::First(first) => goto(by_first.iter().find(|(name, _)| *name == first).map(|(_, to)| *to)),
     }
 }
 
@@ -78,6 +82,13 @@ fn came(run: &Run, old: u16) -> Came {
     let own = state.waits.get(OWN_WAIT).and_then(|number| run.waitpoint(*number));
     let action = &run.definition.step(old).action;
     let is_approval = matches!(action, Action::Approval(_));
+    if action.group().is_some() {
+        let first = said("first").and_then(|first| first.as_str());
+        return match first.filter(|_| said("timeout").is_none()) {
+            Some(first) => Came::First(first.into()),
+            None => Came::TooLate,
+        };
+    }
     if matches!(action, Action::Condition { .. }) {
         Came::To(said("result").and_then(|it| it.as_bool()).unwrap_or(false))
     } else if (is_approval || action.deadline().is_some())

@@ -1,7 +1,9 @@
 //! What must stay of a step that is under way: what was asked for is asked for still. Deadlines stay as they were
 //! recorded, whatever the new version says; what happens when they are over is the new version's.
 
-use crate::definition::{Action, Approval, Map, Work};
+use std::sync::Arc;
+
+use crate::definition::{Action, Approval, Group, Map, Work};
 use crate::id::StepAddress;
 use crate::moving::{MisfitCode, past};
 use crate::run::Run;
@@ -10,6 +12,11 @@ use crate::waitpoint::OWN_WAIT;
 type Changed = Option<(MisfitCode, String)>;
 
 pub(super) fn changed(run: &Run, at: StepAddress, old: &Action, new: &Action) -> Changed {
+    changed_wait(run, at, OWN_WAIT, old, new)
+}
+
+/// What has changed of a wait of this name.
+fn changed_wait(run: &Run, at: StepAddress, name: &str, old: &Action, new: &Action) -> Changed {
     let wait = |reason: String| Some((MisfitCode::WaitChanged, reason));
     match (old, new) {
         (Action::Work(old), Action::Work(new)) => work(old, new),
@@ -17,9 +24,9 @@ pub(super) fn changed(run: &Run, at: StepAddress, old: &Action, new: &Action) ->
             wait(format!("it waits for the signal `{old}`, and the new version for `{new}`"))
         }
         (Action::Event { event_id: old, .. }, Action::Event { event_id: new, .. })
-            if old != new && !is_constant(new, recorded_event(run, at)) =>
+            if old != new && !is_constant(new, recorded_event(run, at, name)) =>
         {
-            let waits_for = recorded_event(run, at).unwrap_or_default();
+            let waits_for = recorded_event(run, at, name).unwrap_or_default();
             wait(format!("it waits for the event `{waits_for}`, and the new version has another `eventId`"))
         }
         (Action::Event { matching: old, .. }, Action::Event { matching: new, .. }) if old != new => {
@@ -34,6 +41,7 @@ pub(super) fn changed(run: &Run, at: StepAddress, old: &Action, new: &Action) ->
         (Action::Approval(old), Action::Approval(new)) => approval(old, new),
         (Action::Child { .. }, Action::Child { .. }) => past::same_child(old, new),
         (Action::Map(old), Action::Map(new)) => map(run, at, old, new),
+        (Action::Group(old), Action::Group(new)) => group(run, at, old, new),
         (
             Action::Work(_)
             | Action::Wait(_)
@@ -44,7 +52,8 @@ pub(super) fn changed(run: &Run, at: StepAddress, old: &Action, new: &Action) ->
             | Action::Approval(_)
             | Action::Respond { .. }
             | Action::Child { .. }
-            | Action::Map(_),
+            | Action::Map(_)
+            | Action::Group(_),
             _,
         ) => None,
     }
@@ -94,9 +103,30 @@ fn map(run: &Run, at: StepAddress, old: &Map, new: &Map) -> Changed {
     changed(run, at, &old.step.action, &new.step.action)
 }
 
+fn group(run: &Run, at: StepAddress, old: &Group, new: &Group) -> Changed {
+    let other = |reason: String| Some((MisfitCode::WaitChanged, reason));
+    if old.wanted != new.wanted {
+        return other(
+            "it is under way, and the new version waits for another number of its waits".to_owned(),
+        );
+    }
+    let names =
+        |group: &Group| group.members.iter().map(|member| Arc::clone(&member.name)).collect::<Vec<_>>();
+    if names(old) != names(new) {
+        return other("it is under way, and the new version has other waits in it".to_owned());
+    }
+    old.members.iter().zip(&new.members).find_map(|(old, new)| {
+        if past::is_same_kind(&old.action, &new.action) {
+            changed_wait(run, at, &old.path, &old.action, &new.action)
+        } else {
+            other(format!("it is under way, and its wait `{}` is of another type", old.path))
+        }
+    })
+}
+
 /// The event id that the step run waits for, as it was recorded.
-fn recorded_event(run: &Run, at: StepAddress) -> Option<&str> {
-    let wait = run.waitpoint(*run.step(at)?.waits.get(OWN_WAIT)?)?;
+fn recorded_event<'r>(run: &'r Run, at: StepAddress, name: &str) -> Option<&'r str> {
+    let wait = run.waitpoint(*run.step(at)?.waits.get(name)?)?;
     Some(&wait.listens_for.event()?.event_id)
 }
 

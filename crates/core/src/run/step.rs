@@ -98,7 +98,10 @@ impl Awaiting {
     pub(crate) fn is_over(&self) -> bool {
         match self.wake {
             WakeOn::All => self.pending == 0,
-            WakeOn::Any | WakeOn::Each => usize::try_from(self.pending) != Ok(self.waits.len()),
+            // How many must come is for the definition to say.
+            WakeOn::Any | WakeOn::Each | WakeOn::Group => {
+                usize::try_from(self.pending) != Ok(self.waits.len())
+            }
         }
     }
 }

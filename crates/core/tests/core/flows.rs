@@ -11,6 +11,7 @@ mod deadlines;
 mod durable_calls;
 mod examples;
 mod graphs;
+mod groups;
 mod guards;
 mod hooks;
 mod http_calls;

@@ -1,5 +1,7 @@
 //! The last step as the type that a modifier is about.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::document::{
@@ -46,7 +48,10 @@ pub(super) fn input(kind: &mut StepKind) -> Option<&mut Option<Value>> {
         | StepKind::Http(_)
         | StepKind::Notify(_)
         | StepKind::Respond(_)
-        | StepKind::Map(_) => None,
+        | StepKind::Map(_)
+        | StepKind::WaitAny(_)
+        | StepKind::WaitAll(_)
+        | StepKind::WaitSome(_) => None,
     }
 }
 
@@ -62,6 +67,9 @@ pub(super) fn timeout(kind: &mut StepKind) -> Option<Timeout<'_>> {
         StepKind::Approval(approval) => Some((&mut approval.timeout_ms, &mut approval.timeout)),
         StepKind::Llm(llm) => Some((&mut llm.timeout_ms, &mut llm.timeout)),
         StepKind::Http(http) => Some((&mut http.timeout_ms, &mut http.timeout)),
+        StepKind::WaitAny(any) => Some((&mut any.timeout_ms, &mut any.timeout)),
+        StepKind::WaitAll(all) => Some((&mut all.timeout_ms, &mut all.timeout)),
+        StepKind::WaitSome(some) => Some((&mut some.timeout_ms, &mut some.timeout)),
         StepKind::Wait(_)
         | StepKind::Condition(_)
         | StepKind::Notify(_)
@@ -77,6 +85,9 @@ pub(super) fn on_timeout(kind: &mut StepKind) -> Option<&mut Option<OnTimeout>> 
         StepKind::ExternalEvent(signal) => Some(&mut signal.on_timeout),
         StepKind::WaitForEvent(event) => Some(&mut event.on_timeout),
         StepKind::Webhook(webhook) => Some(&mut webhook.on_timeout),
+        StepKind::WaitAny(any) => Some(&mut any.on_timeout),
+        StepKind::WaitAll(all) => Some(&mut all.on_timeout),
+        StepKind::WaitSome(some) => Some(&mut some.on_timeout),
         StepKind::Task(_)
         | StepKind::Wait(_)
         | StepKind::Condition(_)
@@ -87,5 +98,27 @@ pub(super) fn on_timeout(kind: &mut StepKind) -> Option<&mut Option<OnTimeout>> 
         | StepKind::Respond(_)
         | StepKind::Workflow(_)
         | StepKind::Map(_) => None,
+    }
+}
+
+/// Where the first of several waits leads, by its name.
+pub(super) fn goto(kind: &mut StepKind) -> Option<&mut Option<BTreeMap<String, String>>> {
+    match kind {
+        StepKind::WaitAny(any) => Some(&mut any.goto),
+        StepKind::WaitSome(some) => Some(&mut some.goto),
+        StepKind::Task(_)
+        | StepKind::Wait(_)
+        | StepKind::Condition(_)
+        | StepKind::ExternalEvent(_)
+        | StepKind::WaitForEvent(_)
+        | StepKind::Webhook(_)
+        | StepKind::Approval(_)
+        | StepKind::Llm(_)
+        | StepKind::Http(_)
+        | StepKind::Notify(_)
+        | StepKind::Respond(_)
+        | StepKind::Workflow(_)
+        | StepKind::Map(_)
+        | StepKind::WaitAll(_) => None,
     }
 }

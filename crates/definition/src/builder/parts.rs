@@ -147,6 +147,9 @@ impl StepKind {
             StepKind::Respond(_) => "respond",
             StepKind::Workflow(_) => "workflow",
             StepKind::Map(_) => "map",
+            StepKind::WaitAny(_) => "wait_any",
+            StepKind::WaitAll(_) => "wait_all",
+            StepKind::WaitSome(_) => "wait_some",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::findings::{Findings, quoted};
 use crate::problem::{Code, Problem};
-use crate::{Action, END, Exits, Step, Target, document};
+use crate::{Action, END, OnTimeout, Step, Target, document};
 
 pub(super) fn warn(written: &[document::Step], steps: &[Step], findings: &mut Findings) {
     let reached = reachable(steps, 0, None);
@@ -64,7 +64,7 @@ fn reachable(steps: &[Step], start: usize, until: Option<usize>) -> Vec<bool> {
     // Jumps go forward: whatever leads to a step is above it.
     for index in start..until.unwrap_or(steps.len()) {
         if reached[index] {
-            for target in ways_on(&steps[index]).into_iter().flatten() {
+            for target in ways_on(&steps[index]) {
                 if let Target::Step(next) = target {
                     reached[usize::from(next)] = true;
                 }
@@ -74,12 +74,20 @@ fn reachable(steps: &[Step], start: usize, until: Option<usize>) -> Vec<bool> {
     reached
 }
 
-fn ways_on(step: &Step) -> [Option<Target>; 3] {
+fn ways_on(step: &Step) -> Vec<Target> {
     if let Action::Condition { on_true, on_false, .. } = &step.action {
         // A condition that is skipped goes on like any other step.
         let skipped = step.when.as_ref().map(|_| step.next);
-        return [Some(*on_true), Some(on_false.unwrap_or(step.next)), skipped];
+        return [*on_true, on_false.unwrap_or(step.next)].into_iter().chain(skipped).collect();
     }
-    let Exits { too_late, rejected } = step.action.exits();
-    [Some(step.next), too_late, rejected]
+    let exits = step.action.exits();
+    let goes_on = step.when.is_some() || !always_jumps(&step.action);
+    exits.targets().chain(goes_on.then_some(step.next)).collect()
+}
+
+/// Whether each of several waits leads elsewhere than to the next step, and so does a timeout.
+fn always_jumps(action: &Action) -> bool {
+    let Action::Group(group) = action else { return false };
+    let goes_on_late = group.deadline.timeout.is_some() && group.deadline.on_timeout == OnTimeout::Continue;
+    !goes_on_late && group.members.iter().all(|member| member.goto.is_some())
 }

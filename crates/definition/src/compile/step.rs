@@ -34,6 +34,9 @@ impl Compiler<'_> {
             }
             StepKind::Workflow(child) => Some(self.child(child)),
             StepKind::Map(map) => self.map(step, map, name),
+            StepKind::WaitAny(any) => self.wait_any(any),
+            StepKind::WaitAll(all) => self.wait_all(all),
+            StepKind::WaitSome(some) => self.wait_some(some),
         }
     }
 
@@ -61,7 +64,7 @@ impl Compiler<'_> {
         Some(Action::Condition { expression: expression?, on_true: on_true?, on_false })
     }
 
-    fn signal(&mut self, signal: &document::ExternalEvent) -> Action {
+    pub(super) fn signal(&mut self, signal: &document::ExternalEvent) -> Action {
         self.plain("signalType", &signal.signal_type);
         let deadline = self.deadline(
             signal.timeout_ms,
@@ -72,7 +75,7 @@ impl Compiler<'_> {
         Action::Signal { signal_type: Arc::from(signal.signal_type.as_str()), deadline }
     }
 
-    fn event(&mut self, event: &document::WaitForEvent) -> Option<Action> {
+    pub(super) fn event(&mut self, event: &document::WaitForEvent) -> Option<Action> {
         let event_id = self.text_template("eventId", &event.event_id);
         let matching = event.r#match.as_deref().and_then(|source| self.event_expression("match", source));
         let lookback = self.length("lookbackMs", event.lookback_ms, "lookback", event.lookback.as_deref());
@@ -85,7 +88,7 @@ impl Compiler<'_> {
         Some(Action::Event { event_id: event_id?, matching, lookback, deadline })
     }
 
-    fn webhook(&mut self, webhook: &document::Webhook) -> Action {
+    pub(super) fn webhook(&mut self, webhook: &document::Webhook) -> Action {
         let at = self.place.field("responseToSend");
         let response = webhook.response_to_send.as_ref().and_then(|reply| self.reply(&at, reply));
         let deadline = self.deadline(
@@ -116,7 +119,7 @@ impl Compiler<'_> {
         ]))
     }
 
-    fn approval(&mut self, approval: &document::Approval) -> Action {
+    pub(super) fn approval(&mut self, approval: &document::Approval) -> Action {
         self.state_key("contentKey", &approval.content_key);
         let approvers = approval.approvers.as_deref().unwrap_or_default();
         self.approvers("approvers", approvers);
@@ -239,7 +242,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn child(&mut self, child: &document::SubWorkflow) -> Action {
+    pub(super) fn child(&mut self, child: &document::SubWorkflow) -> Action {
         self.plain("definition", &child.definition);
         if let Some(version) = &child.version {
             self.plain("version", version);

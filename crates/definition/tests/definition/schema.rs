@@ -26,7 +26,7 @@ fn the_exported_schema_is_that_of_the_types() {
 fn every_type_of_step_is_one_closed_object() {
     let schema = json_schema();
     let choices = schema["$defs"]["Step"]["oneOf"].as_array().unwrap();
-    assert_eq!(choices.len(), 13);
+    assert_eq!(choices.len(), 16);
     for choice in choices {
         let name = choice["$ref"].as_str().unwrap().strip_prefix("#/$defs/").unwrap();
         let step = &schema["$defs"][name];

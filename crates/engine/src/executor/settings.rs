@@ -95,7 +95,8 @@ impl CallSettings {
             | Action::Webhook { .. }
             | Action::Approval(_)
             | Action::Respond { .. }
-            | Action::Child { .. } => return,
+            | Action::Child { .. }
+            | Action::Group(_) => return,
         };
         let paths = work.input.iter().flat_map(|input| input.paths());
         for (inside, path) in paths {
@@ -131,7 +132,10 @@ pub fn models_of(definition: &Definition) -> Vec<(String, String)> {
             | StepKind::Http(_)
             | StepKind::Notify(_)
             | StepKind::Respond(_)
-            | StepKind::Workflow(_) => {}
+            | StepKind::Workflow(_)
+            | StepKind::WaitAny(_)
+            | StepKind::WaitAll(_)
+            | StepKind::WaitSome(_) => {}
         }
     }
     models

@@ -13,7 +13,7 @@ use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::schedule::Refused;
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::{Actor, ListensFor};
+use abide_core::waitpoint::Actor;
 use abide_store::StoredFollowUp;
 
 use super::budget::FOLLOW_UPS_AT_ONCE;
@@ -390,22 +390,15 @@ impl Decider<'_> {
             return Ok(true);
         }
         let run = self.run(run)?;
-        let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending()) else { return Ok(false) };
-        Ok(match &wait.listens_for {
-            ListensFor::Event(filter) => {
-                let event = (run.workspace, Arc::clone(&filter.event_id));
-                self.is_delivering(&event)
-            }
-            ListensFor::Time
-            | ListensFor::Signal { .. }
-            | ListensFor::Call { .. }
-            | ListensFor::Approval(_)
-            | ListensFor::Child { .. }
-            | ListensFor::Attempt(_)
-            | ListensFor::Code(_)
-            | ListensFor::Capacity(_)
-            | ListensFor::Starts(_) => false,
-        })
+        let (id, workspace) = (run.id, run.workspace);
+        let filters = run.offered_before(number).into_iter().filter_map(|number| {
+            let event_id = &run.waitpoint(number)?.listens_for.event()?.event_id;
+            Some((number, Arc::clone(event_id)))
+        });
+        let filters: Vec<(u32, Arc<str>)> = filters.collect();
+        Ok(filters.into_iter().any(|(number, event_id)| {
+            self.backlog.is_looking_back(id.waitpoint(number)) || self.is_delivering(&(workspace, event_id))
+        }))
     }
 
     /// How far a scheduled run is that is not in the store: it may be about to be started.

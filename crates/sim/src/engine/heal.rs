@@ -20,6 +20,7 @@ use super::event_starts;
 use super::store::Kind;
 use super::world::World;
 use crate::choices;
+use crate::inspector::groups::shared_deadline;
 use crate::world::Check;
 
 /// Far more rounds than the longest of these workflows needs.
@@ -145,14 +146,15 @@ impl World {
                 continue;
             }
             for wait in run.open_waitpoints().filter(|wait| !wait.is_due(self.now)) {
-                let in_time = |received| wait.resume_at.is_none_or(|deadline| received < deadline);
+                let closes_at = wait.resume_at.into_iter().chain(shared_deadline(run, wait)).min();
+                let in_time = |received| closes_at.is_none_or(|deadline| received < deadline);
                 let mut events =
                     state.events.iter().map(|row| &row.event).filter(|event| in_time(event.received_at));
                 if let Some(missed) = events.find(|event| self.rules.is_for(run, wait.number, event)) {
                     return Err(format!("R5b: {} missed {}", run.waitpoint_id(wait.number), missed.id));
                 }
                 if let ListensFor::Signal { signal_type } = &wait.listens_for
-                    && run.mailbox().any(|signal| signal.signal_type == *signal_type)
+                    && run.mailbox().any(|it| it.signal_type == *signal_type && in_time(it.received_at))
                 {
                     return Err(format!("R5a: {} missed a signal", run.waitpoint_id(wait.number)));
                 }
@@ -223,6 +225,9 @@ impl World {
                 let run = &state.runs[run].run;
                 run.open_waitpoints().filter(|wait| wait.kind != WaitKind::Child).map(|wait| (run.id, wait))
             });
+            // Nobody without the right to decide ends what stands beside an approval.
+            let mut open: Vec<_> = open.collect();
+            open.sort_by_key(|(_, wait)| wait.kind != WaitKind::Approval);
             open.into_iter().find_map(|(run, wait)| Some((run, choices::ending(wait)?)))
         };
         let Some((run, (by, command))) = ending else { return false };

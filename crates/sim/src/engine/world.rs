@@ -22,6 +22,7 @@ use super::store::{Kind, SimStore};
 use super::workers::InHand;
 use crate::choices::Choices;
 use crate::definitions;
+use crate::groups;
 use crate::world::{Check, Report, Violation};
 
 /// How many things chance does before the world calms down.
@@ -77,6 +78,7 @@ pub fn simulate(seed: u64, setting: Setting) -> Result<Report, Box<Violation>> {
 }
 
 pub(super) struct World {
+    seed: u64,
     pub(super) random: Random,
     /// By the store's clock, which is the true one.
     pub(super) now: Timestamp,
@@ -117,6 +119,7 @@ impl World {
             state.defect = setting.defect;
         }
         World {
+            seed,
             random: Random::new(seed),
             now,
             setting,
@@ -178,7 +181,11 @@ impl World {
             let name = format!("workflow-{index}");
             all.push((name.clone(), definitions::generate(&mut self.random, &name, &children)));
         }
+        let mut grouping = groups::chance(self.seed);
         for (name, definition) in &mut all {
+            if let Some(grouping) = grouping.as_mut().filter(|_| !children.contains(name)) {
+                *definition = groups::with_groups(grouping, definition, &children);
+            }
             *definition = definitions::with_local_handlers(&mut self.random, definition);
             if self.setting.limits {
                 *definition = super::limits::with_limits(&mut self.random, definition);

@@ -55,6 +55,7 @@ impl Watched {
         if status == WaitStatus::TimedOut && by_clock {
             self.missed_event(run, number, deadline, store)?;
         }
+        self.resolves_one_of_several(run, record, number, mailed, store)?;
         match signal {
             Some(signal) => self.takes_signal(run, number, signal),
             None => Ok(()),
@@ -108,7 +109,7 @@ impl Watched {
     }
 
     /// R5b: a wait may time out only if nothing that it waits for was received in time.
-    fn missed_event(
+    pub(super) fn missed_event(
         &self,
         run: &Run,
         number: u32,

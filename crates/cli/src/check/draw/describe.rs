@@ -1,6 +1,8 @@
 //! A step in a few words.
 
-use abide_definition::document::{MapStepKind, Method, StepKind, Wait};
+use std::collections::BTreeMap;
+
+use abide_definition::document::{MapStepKind, Member, Method, StepKind, Wait};
 use abide_definition::time::Millis;
 use serde_json::Value;
 
@@ -11,7 +13,10 @@ pub(super) fn marker(kind: &StepKind) -> char {
         | StepKind::ExternalEvent(_)
         | StepKind::WaitForEvent(_)
         | StepKind::Webhook(_)
-        | StepKind::Approval(_) => '○',
+        | StepKind::Approval(_)
+        | StepKind::WaitAny(_)
+        | StepKind::WaitAll(_)
+        | StepKind::WaitSome(_) => '○',
         StepKind::Task(_)
         | StepKind::Llm(_)
         | StepKind::Http(_)
@@ -58,7 +63,23 @@ pub(super) fn description(kind: &StepKind) -> String {
             };
             format!("map over {items}: {}", item_description(&map.step.kind))
         }
+        StepKind::WaitAny(any) => {
+            let late = at_most(any.timeout_ms, any.timeout.as_deref());
+            format!("the first of {}{late}", names(&any.waits))
+        }
+        StepKind::WaitAll(all) => {
+            let late = at_most(all.timeout_ms, all.timeout.as_deref());
+            format!("all of {}{late}", names(&all.waits))
+        }
+        StepKind::WaitSome(some) => {
+            let late = at_most(some.timeout_ms, some.timeout.as_deref());
+            format!("{} of {}{late}", some.count, names(&some.waits))
+        }
     }
+}
+
+fn names(waits: &BTreeMap<String, Member>) -> String {
+    waits.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn item_description(kind: &MapStepKind) -> String {

@@ -17,6 +17,19 @@ impl Teller<'_, '_> {
             return format!("wait {number} is {}", status.to_string().to_lowercase().replace('_', " "));
         };
         let whose = self.whose(wait);
+        if wait.is_deadline() {
+            return match (status, somebody(self.by)) {
+                (WaitStatus::Completed | WaitStatus::TimedOut, Some(by)) => {
+                    format!("{by} ended the time of {whose}")
+                }
+                (WaitStatus::Completed | WaitStatus::TimedOut, None) => {
+                    format!("the time of {whose} is over")
+                }
+                (WaitStatus::Cancelled | WaitStatus::Pending, _) => {
+                    format!("{whose} has no deadline any more")
+                }
+            };
+        }
         match status {
             WaitStatus::Pending => format!("{whose} waits"),
             WaitStatus::Completed => self.completed(wait, payload, by_signal),

@@ -61,6 +61,7 @@ fn by_time(wait: &Waitpoint) -> String {
         Kind::Retry => format!("waits for the end of a rate limit at {at}"),
         Kind::Pause => format!("is paused by its worker until {at}"),
         Kind::Delay if wait.at.is_none() => format!("waits for its start at {at}"),
+        Kind::Delay if wait.is_deadline() => format!("has time until {at}"),
         Kind::Delay
         | Kind::Webhook
         | Kind::Signal

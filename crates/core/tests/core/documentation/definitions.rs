@@ -79,7 +79,8 @@ fn words_of(parts: &Value, schema: &Value) -> Names {
     let schema = resolved(parts, schema);
     let inside = choices(schema).iter().chain(schema.get("items")).flat_map(|inner| words_of(parts, inner));
     let listed = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const"));
-    let goto = schema["properties"].get("goto").map(|_| "goto".to_owned());
+    let is_jump = schema["properties"].as_object().is_some_and(|fields| fields.len() == 1);
+    let goto = schema["properties"].get("goto").filter(|_| is_jump).map(|_| "goto".to_owned());
     inside.chain(listed.filter_map(Value::as_str).map(str::to_owned)).chain(goto).collect()
 }
 
@@ -151,7 +152,7 @@ fn every_limit_is_listed_with_its_figure() {
         limits::BUILD_CHARS limits::UNFIT_BUILDS limits::LOST_LEASES limits::MAILBOX limits::MAILBOX_BYTES limits::WAITPOINTS limits::MOVES
         limits::JOURNAL_ENTRIES limits::MAP_ITEMS limits::MAP_CONCURRENCY limits::LIMITS
         limits::LIMIT_KEY_CHARS limits::LIMIT_NAME_CHARS limits::LIMIT_CONCURRENCY limits::LIMIT_RATE limits::LIMIT_KEYS_SET limits::LIMITS_SET
-        limits::MOVES_BETWEEN_LINES limits::REPLACED_AT_MOST limits::DEBOUNCED_STARTS limits::DEBOUNCED_BYTES limits::PRIORITY limits::HEAD_START limits::RATE_KEPT limits::APPROVERS limits::CHILD_DEPTH
+        limits::MOVES_BETWEEN_LINES limits::REPLACED_AT_MOST limits::DEBOUNCED_STARTS limits::DEBOUNCED_BYTES limits::PRIORITY limits::HEAD_START limits::RATE_KEPT limits::GROUP_WAITS limits::GROUP_DEPTH limits::APPROVERS limits::CHILD_DEPTH
         limits::WEBHOOK_VALUE_BYTES limits::SCHEDULE_EVERY limits::SCHEDULE_LATE limits::SCHEDULE_CATCH_UP
         limits::SCHEDULE_QUEUE limits::SCHEDULE_WAITS
         limits::DECISION_RECORDS limits::DECISION_BYTES limits::DECISION_WORK limits::RENDERED_RECORDED

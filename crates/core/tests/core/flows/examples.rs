@@ -202,3 +202,21 @@ fn expense_is_decided_by_two_others_or_by_an_admin_later() {
     run.send_as("root", Command::Vote(vote));
     assert_eq!(run.task("settle").input["decision"], json!("approve"));
 }
+
+#[test]
+fn the_outcome_of_an_order_is_the_first_of_three_and_it_ships_when_all_is_ready() {
+    let order = || example!("order-outcome.yaml", json!({ "orderId": "o-7" })).start();
+    let mut paid = order();
+    paid.notify("order.paid", json!({ "orderId": "o-8" }));
+    assert_eq!(paid.step("outcome"), "WAITING");
+    paid.notify("order.paid", json!({ "orderId": "o-7", "amount": 30 }));
+    paid.notify("order.packed", json!({ "orderId": "o-7" }));
+    paid.signal("carrier.confirmed", json!({ "by": "ana" }));
+    assert_eq!(*paid.task("ship").input, json!({ "order": "o-7", "carrier": "desk" }));
+    let mut withdrawn = order();
+    withdrawn.signal("withdraw", json!({}));
+    assert_eq!(withdrawn.step("file-away"), "RUNNING");
+    let mut late = order();
+    late.live("3d");
+    assert_eq!(late.step("remind"), "RUNNING");
+}

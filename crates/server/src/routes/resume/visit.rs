@@ -88,7 +88,7 @@ impl Visit {
             workflow: found.definition_ref.name.to_string(),
             kind: waitpoint.map(|waitpoint| waitpoint.kind),
             approval: waitpoint.and_then(asked),
-            resume_at: waitpoint.and_then(|waitpoint| waitpoint.resume_at),
+            resume_at: waitpoint.and_then(|waitpoint| found.closes_at(waitpoint.number)),
             number,
             allow_get: waitpoint.is_some_and(allows_get),
             allow_sync,
@@ -151,12 +151,12 @@ fn allows_get(waitpoint: &Waitpoint) -> bool {
 
 /// What the step of a wait lets callers do, and keeps of them.
 fn terms(run: &Run, target: &ResumeTarget, waitpoint: Option<&Waitpoint>) -> (bool, Vec<Arc<str>>) {
-    let at = match (waitpoint, target) {
-        (Some(waitpoint), _) => waitpoint.at,
-        (None, ResumeTarget::Step { step, .. }) => run.find_step(step),
+    let action = match (waitpoint, target) {
+        (Some(waitpoint), _) => run.action_of(waitpoint),
+        (None, ResumeTarget::Step { step, .. }) => run.find_step(step).map(|at| &run.defined(at).action),
         (None, ResumeTarget::Waitpoint(_)) => None,
     };
-    if let Some(Action::Webhook { allow_sync, keep_headers, .. }) = at.map(|at| &run.defined(at).action) {
+    if let Some(Action::Webhook { allow_sync, keep_headers, .. }) = action {
         (*allow_sync, keep_headers.clone())
     } else {
         (false, Vec::new())
