@@ -10,6 +10,8 @@ const END: &str = "end";
 const RESERVED: [&str; 8] = ["input", "state", "steps", "run", "event", "item", "index", "secret"];
 const STEPS: usize = 1000;
 const STEP_NAME: usize = 100;
+const GROUPS: [&str; 3] = ["wait_any", "wait_all", "wait_some"];
+const GROUP_WAITS: usize = 100;
 const TIMES: [&str; 4] = ["durationMs", "duration", "untilTimestamp", "cron"];
 /// Lengths of time by field, with the least that makes sense in milliseconds.
 const LEAST_MS: [(&str, f64); 4] =
@@ -92,6 +94,7 @@ pub(crate) fn problems(document: &Value) -> Vec<WorkflowProblem> {
         if matches!(step["type"].as_str(), Some("wait" | "sleep")) {
             check.times(&place, step);
         }
+        check.several(at, &place, step);
     }
     check.cycles();
     check.found.sort();
@@ -109,6 +112,11 @@ struct Check<'d> {
 /// The names under a field that holds a list of them.
 fn names<'d>(step: &'d Value, field: &str) -> Vec<&'d str> {
     step[field].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// A name as a segment of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 impl<'d> Check<'d> {
@@ -188,6 +196,75 @@ impl<'d> Check<'d> {
                 self.target(at, format!("/steps/{at}/{field}/goto"), name);
             }
         }
+    }
+
+    /// A step that waits for several things.
+    fn several(&mut self, at: usize, place: &str, step: &Value) {
+        if !GROUPS.contains(&step["type"].as_str().unwrap_or_default()) {
+            return;
+        }
+        if !step["onTimeout"].is_null() && step["timeout"].is_null() && step["timeoutMs"].is_null() {
+            let message = "the time is never over: there is no `timeout`";
+            self.tell(format!("{place}/onTimeout"), "CONTRADICTION", message);
+        }
+        for (wait, to) in step["goto"].as_object().into_iter().flatten() {
+            let place = format!("{place}/goto/{}", escaped(wait));
+            if step["waits"].get(wait).is_none() {
+                self.tell(place.clone(), "UNKNOWN_VALUE", format!("there is no wait `{wait}` in this step"));
+            }
+            self.target(at, place, to.as_str().unwrap_or_default());
+        }
+        let count = self.waits(place, step, 1);
+        if count > GROUP_WAITS {
+            let message = format!("{count} waits are more than the limit of {GROUP_WAITS}");
+            self.tell(format!("{place}/waits"), "LIMIT_EXCEEDED", message);
+        }
+    }
+
+    /// The waits of a group; gives how many there are, those of groups inside too.
+    fn waits(&mut self, place: &str, group: &Value, depth: usize) -> usize {
+        let Some(waits) = group["waits"].as_object() else { return 0 };
+        if waits.is_empty() {
+            self.tell(format!("{place}/waits"), "OUT_OF_RANGE", "there is nothing to wait for");
+        }
+        if let Some(count) =
+            group["count"].as_u64().filter(|count| *count > waits.len() as u64 || *count == 0)
+        {
+            let message = format!("{count} of {} cannot come", waits.len());
+            if !waits.is_empty() || count == 0 {
+                self.tell(format!("{place}/count"), "OUT_OF_RANGE", message);
+            }
+        }
+        let mut all = 0;
+        for (name, wait) in waits {
+            let place = format!("{place}/waits/{}", escaped(name));
+            let is_right = (1..=STEP_NAME).contains(&name.chars().count())
+                && !name.starts_with('$')
+                && name.trim() == name
+                && !name.chars().any(|c| c == '.' || c.is_control());
+            if !is_right {
+                let message = format!("a name has 1 to {STEP_NAME} characters, without a dot");
+                self.tell(place.clone(), "OUT_OF_RANGE", message);
+            }
+            for field in ["duration", "lookback"] {
+                self.length(&place, wait, field, 0.0);
+            }
+            match wait["type"].as_str() {
+                Some("wait" | "sleep") => self.times(&place, wait),
+                Some(kind) if GROUPS.contains(&kind) && depth > 1 => {
+                    let message = "waits inside waits inside waits are one too deep";
+                    self.tell(place, "LIMIT_EXCEEDED", message);
+                    continue;
+                }
+                Some(kind) if GROUPS.contains(&kind) => {
+                    all += self.waits(&place, wait, depth + 1);
+                    continue;
+                }
+                Some(_) | None => {}
+            }
+            all += 1;
+        }
+        all
     }
 
     fn target(&mut self, at: usize, place: String, name: &str) {

@@ -9,14 +9,16 @@
 //! # let _ = (charge, reply);
 //! ```
 
+use std::collections::BTreeMap;
+
 use crate::Timestamp;
 use crate::client::WorkflowRef;
 use crate::length::Length;
 use crate::wire::{
-    Json, WorkflowMapStep, WorkflowMessage, WorkflowStepApproval, WorkflowStepCondition,
+    Json, WorkflowMapStep, WorkflowMember, WorkflowMessage, WorkflowStepApproval, WorkflowStepCondition,
     WorkflowStepExternalEvent, WorkflowStepHttp, WorkflowStepLlm, WorkflowStepMap, WorkflowStepNotify,
-    WorkflowStepRespond, WorkflowStepSubWorkflow, WorkflowStepTask, WorkflowStepWait,
-    WorkflowStepWaitForEvent, WorkflowStepWebhook,
+    WorkflowStepRespond, WorkflowStepSubWorkflow, WorkflowStepTask, WorkflowStepWait, WorkflowStepWaitAll,
+    WorkflowStepWaitAny, WorkflowStepWaitForEvent, WorkflowStepWaitSome, WorkflowStepWebhook,
 };
 
 /// Work for a handler.
@@ -104,4 +106,52 @@ pub fn map(
     step: impl Into<WorkflowMapStep>,
 ) -> WorkflowStepMap {
     WorkflowStepMap::new(name, items, step)
+}
+
+/// Several waits of one step, by name.
+fn by_name<N: Into<String>>(
+    waits: impl IntoIterator<Item = (N, WorkflowMember)>,
+) -> BTreeMap<String, WorkflowMember> {
+    waits.into_iter().map(|(name, wait)| (name.into(), wait)).collect()
+}
+
+/// Waits for the first of several waits; the others are cancelled with it.
+///
+/// ```
+/// use abide_sdk::step;
+/// use abide_sdk::wire::{WorkflowMemberExternalEvent, WorkflowMemberWait, WorkflowMemberWaitForEvent};
+///
+/// let outcome = step::wait_any(
+///     "outcome",
+///     [
+///         ("paid", WorkflowMemberWaitForEvent::new("order.paid").into()),
+///         ("withdrawn", WorkflowMemberExternalEvent::new("withdraw").into()),
+///         ("late", WorkflowMemberWait::default().duration("3d").into()),
+///     ],
+/// )
+/// .goto([("withdrawn".to_owned(), "refund".to_owned())]);
+/// # let _ = outcome;
+/// ```
+pub fn wait_any<N: Into<String>>(
+    name: impl Into<String>,
+    waits: impl IntoIterator<Item = (N, WorkflowMember)>,
+) -> WorkflowStepWaitAny {
+    WorkflowStepWaitAny::new(name, by_name(waits))
+}
+
+/// Waits for all of several waits.
+pub fn wait_all<N: Into<String>>(
+    name: impl Into<String>,
+    waits: impl IntoIterator<Item = (N, WorkflowMember)>,
+) -> WorkflowStepWaitAll {
+    WorkflowStepWaitAll::new(name, by_name(waits))
+}
+
+/// Waits for so many of several waits; the others are cancelled with the last of them.
+pub fn wait_some<N: Into<String>>(
+    name: impl Into<String>,
+    count: u32,
+    waits: impl IntoIterator<Item = (N, WorkflowMember)>,
+) -> WorkflowStepWaitSome {
+    WorkflowStepWaitSome::new(name, by_name(waits), count)
 }

@@ -13,7 +13,8 @@ use crate::length::Length;
 use crate::step;
 use crate::wire::{
     self, Json, WorkflowCancelOn, WorkflowDebounce, WorkflowHook, WorkflowLimit, WorkflowMapStep,
-    WorkflowMessage, WorkflowOnCodeChange, WorkflowRestartOn, WorkflowRetry, WorkflowStartOn, WorkflowStep,
+    WorkflowMember, WorkflowMessage, WorkflowOnCodeChange, WorkflowRestartOn, WorkflowRetry, WorkflowStartOn,
+    WorkflowStep,
 };
 
 /// A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph.
@@ -246,6 +247,34 @@ impl<I, O> Workflow<I, O> {
         step: impl Into<WorkflowMapStep>,
     ) -> Self {
         self.step(step::map(name, items, step))
+    }
+
+    /// Waits for the first of several waits; the others are cancelled with it.
+    pub fn wait_any<N: Into<String>>(
+        self,
+        name: impl Into<String>,
+        waits: impl IntoIterator<Item = (N, WorkflowMember)>,
+    ) -> Self {
+        self.step(step::wait_any(name, waits))
+    }
+
+    /// Waits for all of several waits.
+    pub fn wait_all<N: Into<String>>(
+        self,
+        name: impl Into<String>,
+        waits: impl IntoIterator<Item = (N, WorkflowMember)>,
+    ) -> Self {
+        self.step(step::wait_all(name, waits))
+    }
+
+    /// Waits for so many of several waits; the others are cancelled with the last of them.
+    pub fn wait_some<N: Into<String>>(
+        self,
+        name: impl Into<String>,
+        count: u32,
+        waits: impl IntoIterator<Item = (N, WorkflowMember)>,
+    ) -> Self {
+        self.step(step::wait_some(name, count, waits))
     }
 
     /// Sends an event to everyone who waits for it.

@@ -7,6 +7,8 @@ const END = "end";
 const RESERVED = ["input", "state", "steps", "run", "event", "item", "index", "secret"];
 const STEPS = 1000;
 const STEP_NAME = 100;
+const GROUPS = ["wait_any", "wait_all", "wait_some"];
+const GROUP_WAITS = 100;
 const TIMES = ["durationMs", "duration", "untilTimestamp", "cron"];
 /** Lengths of time by field, with the least that makes sense in milliseconds. */
 const LEAST_MS: Record<string, number> = { duration: 0, timeout: 1, heartbeat: 1, lookback: 0 };
@@ -60,6 +62,11 @@ interface Fields {
   defaultRetry?: RetryFields;
   timezone?: string;
   cron?: string;
+  timeout?: string;
+  timeoutMs?: number;
+  waits?: Record<string, Fields>;
+  count?: number;
+  goto?: Record<string, string>;
   steps?: Fields[];
   [field: string]: unknown;
 }
@@ -111,6 +118,21 @@ export function problems(document: object): WorkflowProblem[] {
     }
   };
 
+  const several = (at: number, place: string, step: Fields): void => {
+    if (step.onTimeout != null && step.timeout == null && step.timeoutMs == null) {
+      tell(`${place}/onTimeout`, "CONTRADICTION", "the time is never over: there is no `timeout`");
+    }
+    for (const [wait, to] of Object.entries(step.goto ?? {})) {
+      const there = `${place}/goto/${escaped(wait)}`;
+      if (!Object.hasOwn(step.waits ?? {}, wait)) tell(there, "UNKNOWN_VALUE", `there is no wait \`${wait}\` in this step`);
+      target(at, there, to);
+    }
+    const count = waits(place, step, 1, tell);
+    if (count > GROUP_WAITS) {
+      tell(`${place}/waits`, "LIMIT_EXCEEDED", `${count} waits are more than the limit of ${GROUP_WAITS}`);
+    }
+  };
+
   if (steps.length === 0) tell("/steps", "OUT_OF_RANGE", "a workflow has at least one step");
   if (steps.length > STEPS) tell("/steps", "LIMIT_EXCEEDED", `${steps.length} steps are more than the limit of ${STEPS}`);
   retry("/defaultRetry", fields.defaultRetry, tell);
@@ -134,6 +156,7 @@ export function problems(document: object): WorkflowProblem[] {
     retry(`${place}/retry`, step.retry, tell);
     for (const field of Object.keys(LEAST_MS)) length(place, step, field, tell);
     if (step.type === "wait" || step.type === "sleep") times(place, step, tell);
+    if (GROUPS.includes(step.type ?? "")) several(at, place, step);
   });
   for (const cycle of cycles(after)) {
     const names = [...cycle].reverse().map((at) => `\`${steps[at]!.name}\``);
@@ -152,6 +175,35 @@ function stepName(place: string, name: string, tell: Tell): void {
   else if (name !== name.trim() || /[[\]\p{Cc}]/u.test(name)) {
     tell(place, "OUT_OF_RANGE", "a name has no brackets, no control characters, and no white space around it");
   }
+}
+
+/** A name as a segment of a JSON pointer. */
+function escaped(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The waits of a group; gives how many there are, those of groups inside too. */
+function waits(place: string, group: Fields, depth: number, tell: Tell): number {
+  const members = Object.entries(group.waits ?? {});
+  if (members.length === 0) tell(`${place}/waits`, "OUT_OF_RANGE", "there is nothing to wait for");
+  const { count } = group;
+  if (count != null && (count < 1 || (count > members.length && members.length > 0))) {
+    tell(`${place}/count`, "OUT_OF_RANGE", `${count} of ${members.length} cannot come`);
+  }
+  let all = 0;
+  for (const [name, wait] of members) {
+    const there = `${place}/waits/${escaped(name)}`;
+    const chars = [...name].length;
+    if (chars < 1 || chars > STEP_NAME || name.startsWith("$") || name !== name.trim() || /[.\p{Cc}]/u.test(name)) {
+      tell(there, "OUT_OF_RANGE", `a name has 1 to ${STEP_NAME} characters, without a dot`);
+    }
+    for (const field of ["duration", "lookback"]) length(there, wait, field, tell);
+    if (wait.type === "wait" || wait.type === "sleep") times(there, wait, tell);
+    if (!GROUPS.includes(wait.type ?? "")) all += 1;
+    else if (depth > 1) tell(there, "LIMIT_EXCEEDED", "waits inside waits inside waits are one too deep");
+    else all += waits(there, wait, depth + 1, tell);
+  }
+  return all;
 }
 
 /** Each cycle once: what is left when the steps that can run are taken away, again and again, and walked back. */

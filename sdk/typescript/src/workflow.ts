@@ -183,6 +183,34 @@ export class Workflow<I = unknown, O = wire.Json> implements AnyWorkflow {
     return this.add("map", name, { items, step, ...fields });
   }
 
+  /** Waits for the first of several waits; the others are cancelled with it. `goto` leads on by the one that came. */
+  waitAny(
+    name: string,
+    waits: Record<string, wire.WorkflowMember>,
+    fields: Fields<wire.WorkflowStepWaitAny, "waits"> = {},
+  ): this {
+    return this.add("wait_any", name, { waits, ...lengths(fields) });
+  }
+
+  /** Waits for all of several waits. */
+  waitAll(
+    name: string,
+    waits: Record<string, wire.WorkflowMember>,
+    fields: Fields<wire.WorkflowStepWaitAll, "waits"> = {},
+  ): this {
+    return this.add("wait_all", name, { waits, ...lengths(fields) });
+  }
+
+  /** Waits for `count` of several waits; the others are cancelled with the last of them. */
+  waitSome(
+    name: string,
+    count: number,
+    waits: Record<string, wire.WorkflowMember>,
+    fields: Fields<wire.WorkflowStepWaitSome, "waits" | "count"> = {},
+  ): this {
+    return this.add("wait_some", name, { waits, count, ...lengths(fields) });
+  }
+
   /** Any step, as in a document. */
   step(step: wire.WorkflowStep): this {
     this.steps.push(step as AnyStep);

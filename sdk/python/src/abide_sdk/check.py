@@ -15,6 +15,8 @@ END = "end"
 RESERVED = frozenset({"input", "state", "steps", "run", "event", "item", "index", "secret"})
 STEPS = 1000
 STEP_NAME = 100
+GROUPS = ("wait_any", "wait_all", "wait_some")
+GROUP_WAITS = 100
 TIMES = ("durationMs", "duration", "untilTimestamp", "cron")
 #: Lengths of time by field, with the least that makes sense.
 LEAST_MS = {"durationMs": 0, "timeoutMs": 1, "heartbeatMs": 1, "lookbackMs": 0}
@@ -87,6 +89,8 @@ class _Check:
                 yield from _length(f"/steps/{at}", step, field)
             if step.get("type") in ("wait", "sleep"):
                 yield from _times(f"/steps/{at}", step)
+            if step.get("type") in GROUPS:
+                yield from self._several(at, f"/steps/{at}", step)
         yield from self._cycles()
 
     def _name(self, at: int, step: dict[str, Any]) -> _Found:
@@ -124,6 +128,20 @@ class _Check:
             if isinstance(step.get(field), dict) and "goto" in step[field]:
                 yield from self._target(at, f"/steps/{at}/{field}/goto", step[field]["goto"])
 
+    def _several(self, at: int, place: str, step: dict[str, Any]) -> _Found:
+        timeouts = (step.get("timeout"), step.get("timeoutMs"))
+        if step.get("onTimeout") is not None and timeouts == (None, None):
+            yield f"{place}/onTimeout", "CONTRADICTION", "the time is never over: there is no `timeout`"
+        waits = step.get("waits")
+        for wait, to in (step.get("goto") or {}).items():
+            there = f"{place}/goto/{_escaped(wait)}"
+            if not is_object(waits) or wait not in waits:
+                yield there, "UNKNOWN_VALUE", f"there is no wait `{wait}` in this step"
+            yield from self._target(at, there, to)
+        yield from _waits(place, step, 1)
+        if (count := _count(step)) > GROUP_WAITS:
+            yield f"{place}/waits", "LIMIT_EXCEEDED", f"{count} waits are more than the limit of {GROUP_WAITS}"
+
     def _target(self, at: int, place: str, name: str) -> _Found:
         if name == END:
             return
@@ -156,6 +174,43 @@ class _Check:
                 cycle = path[path.index(step) :]
                 names = " → ".join(f"`{self.steps[one]['name']}`" for one in reversed(cycle))
                 yield f"/steps/{min(cycle)}/after", "CYCLE", f"these steps wait for each other: {names}"
+
+
+def _escaped(name: str) -> str:
+    """A name as a segment of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _count(group: dict[str, Any]) -> int:
+    """How many waits there are, those of groups inside too."""
+    waits = group.get("waits")
+    members = [wait for wait in waits.values() if is_object(wait)] if is_object(waits) else []
+    return sum(_count(wait) if wait.get("type") in GROUPS else 1 for wait in members)
+
+
+def _waits(place: str, group: dict[str, Any], depth: int) -> _Found:
+    waits = group.get("waits")
+    members = waits if is_object(waits) else {}
+    if not members:
+        yield f"{place}/waits", "OUT_OF_RANGE", "there is nothing to wait for"
+    count = group.get("count")
+    if isinstance(count, int) and (count < 1 or members and count > len(members)):
+        yield f"{place}/count", "OUT_OF_RANGE", f"{count} of {len(members)} cannot come"
+    for name, wait in members.items():
+        there = f"{place}/waits/{_escaped(name)}"
+        unprintable = any(char == "." or not char.isprintable() and not char.isspace() for char in name)
+        if not 1 <= len(name) <= STEP_NAME or name.startswith("$") or name != name.strip() or unprintable:
+            yield there, "OUT_OF_RANGE", f"a name has 1 to {STEP_NAME} characters, without a dot"
+        if not is_object(wait):
+            continue
+        for field in ("duration", "lookback"):
+            yield from _length(there, wait, field)
+        if wait.get("type") in ("wait", "sleep"):
+            yield from _times(there, wait)
+        if wait.get("type") in GROUPS and depth > 1:
+            yield there, "LIMIT_EXCEEDED", "waits inside waits inside waits are one too deep"
+        elif wait.get("type") in GROUPS:
+            yield from _waits(there, wait, depth + 1)
 
 
 def _times(place: str, step: dict[str, Any]) -> _Found:

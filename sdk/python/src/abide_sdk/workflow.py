@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Self
+from typing import Self, TypeAlias
 
 from . import wire
 from .check import InvalidWorkflow, problems
 from .duration import Duration, Instant, field, instant
+
+Waits: TypeAlias = Mapping[str, wire.WorkflowMember | Mapping[str, object]]
+"""Several waits of one step, by name, as in a document."""
 
 
 class Workflow:
@@ -129,6 +132,18 @@ class Workflow:
     def map(self, name: str, items: object, step: wire.WorkflowMapStep | Mapping[str, object], **fields: object) -> Self:
         """One step over a list, in parallel."""
         return self._add("map", name, items=items, step=step, **fields)
+
+    def wait_any(self, name: str, waits: Waits, **fields: object) -> Self:
+        """Waits for the first of several waits; the others are cancelled with it. ``goto`` leads on by the one that came."""
+        return self._add("wait_any", name, waits=waits, **fields)
+
+    def wait_all(self, name: str, waits: Waits, **fields: object) -> Self:
+        """Waits for all of several waits."""
+        return self._add("wait_all", name, waits=waits, **fields)
+
+    def wait_some(self, name: str, count: int, waits: Waits, **fields: object) -> Self:
+        """Waits for ``count`` of several waits; the others are cancelled with the last of them."""
+        return self._add("wait_some", name, waits=waits, count=count, **fields)
 
     def step(self, step: Mapping[str, object]) -> Self:
         """Any step, as in a document."""
