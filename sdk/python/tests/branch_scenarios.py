@@ -72,3 +72,47 @@ async def all_over_branches_and_waits(server: TestServer) -> Any:
     run = await server.client.start("one")
     ended = await server.skip_waits(run)
     return {"values": ended.get("output"), **done, "status": ended["status"]}
+
+
+async def cancelled(server: TestServer, run_id: str) -> list[str]:
+    """The names of the waits of a run that were cancelled, in order."""
+    waits = server.client.waitpoints.list(status="CANCELLED", run_id=run_id)
+    return sorted([wait["name"] async for wait in waits])
+
+
+@scenario("some of several waits")
+async def some_of_several_waits(server: TestServer) -> Any:
+    done = Counter[str]()
+
+    async def work(ctx: Context) -> Any:
+        waits: list[Any] = [ctx.sleep("a", "3h"), ctx.wait_for_signal("b", "b"), ctx.sleep("c", "1h")]
+        first = await ctx.some(2, waits)
+        await ctx.run("after", lambda: done.update(["after"]))
+        await ctx.sleep("later", "1h")
+        return {"first": [one.name for one in first], "indexes": [one.index for one in first], "value": first[0].value}
+
+    await one(server, work)
+    run = await server.client.start("one")
+    await server.settle(run)
+    await run.signal("b", {"why": "now"})
+    await server.settle(run)
+    await server.advance("1h")
+    ended = await server.skip_waits(run)
+    output: Any = ended.get("output")
+    return {**output, **done, "cancelled": await cancelled(server, run.id), "status": ended["status"]}
+
+
+@scenario("the first of several waits of a step")
+async def the_first_of_several_waits_of_a_step(server: TestServer) -> Any:
+    waits = {
+        "paid": {"type": "wait_for_event", "eventId": "order.paid"},
+        "stop": {"type": "external_event", "signalType": "stop"},
+        "late": {"type": "wait", "duration": "3d"},
+    }
+    await server.client.deploy(Workflow("order").wait_any("outcome", waits))
+    stopped = await server.client.start("order")
+    late = await server.client.start("order")
+    await stopped.signal("stop", {"why": "no"})
+    told = await stopped.result()
+    await server.advance("3d")
+    return {"stopped": told, "late": await late.result(), "cancelled": await cancelled(server, stopped.id)}

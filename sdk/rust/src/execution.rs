@@ -327,6 +327,33 @@ impl Execution {
         })
     }
 
+    /// Which of several waits were the first so many: what was decided once stays decided. `None` while it is not.
+    pub(crate) fn winners(&self, count: usize, waits: &[Arc<Opened>]) -> Option<Vec<usize>> {
+        let name = format!("{OWN}some {}", waits.first()?.name);
+        if let Some(decided) = self.recorded(&name) {
+            let names = decided.result.as_array().into_iter().flatten();
+            return Some(
+                names.filter_map(|name| waits.iter().position(|wait| *name == wait.name.as_str())).collect(),
+            );
+        }
+        self.locked(|state| {
+            let happened = waits.iter().enumerate().filter(|(_, wait)| wait.has_happened());
+            let first: Vec<usize> = happened.map(|(index, _)| index).take(count).collect();
+            if first.len() < count {
+                return None;
+            }
+            let lost =
+                waits.iter().enumerate().filter(|(index, _)| !first.contains(index)).map(|(_, wait)| wait);
+            if lost.clone().any(|wait| !wait.was_cancelled()) {
+                let names: Vec<&str> = first.iter().map(|index| waits[*index].name.as_str()).collect();
+                state.unsaved.push(NewJournalEntry::new(name).result(names));
+                let open = lost.filter(|wait| wait.known.is_some() && !wait.has_ended());
+                state.cancels.extend(open.map(|wait| wait.name.clone()));
+            }
+            Some(first)
+        })
+    }
+
     async fn save(&self) -> Result<()> {
         // A failure that nobody catches ends the handler first, and is then not remembered.
         tokio::task::yield_now().await;

@@ -8,7 +8,7 @@ import type { DurableCall, Limit, RunOptions } from "./call.js";
 import { Client, type Given, RunHandle, type WorkflowRef } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import type { Execution } from "./execution.js";
-import { CallFailed, CodeChanged, WaitCancelled } from "./failure.js";
+import { CallFailed, CodeChanged, TaskError, WaitCancelled } from "./failure.js";
 import { type Jsonify, asJson } from "./json.js";
 import { runOnce, withRoom } from "./run.js";
 import type { SendOptions } from "./resources.js";
@@ -365,6 +365,28 @@ export class Context<I = unknown> {
     const done = this.first(members) as Promise<First<M>>;
     done.catch(() => {});
     return done;
+  }
+
+  /** The first `count` of several waits that are over, in the order of the list. The others are cancelled. */
+  some<const M extends readonly Wait<unknown>[]>(count: number, waits: M): Promise<First<M>[]> {
+    const done = this.firstOf(count, [...waits]) as Promise<First<M>[]>;
+    done.catch(() => {});
+    return done;
+  }
+
+  private async firstOf(count: number, waits: Wait<unknown>[]): Promise<Decided[]> {
+    if (!Number.isInteger(count) || count < 1 || count > waits.length) {
+      throw new TaskError(`${count} of ${waits.length} waits cannot come`, { retryable: false });
+    }
+    for (;;) {
+      const winners = this.execution.winners(count, waits);
+      if (winners) {
+        return winners.map((index) => ({ index, name: waits[index]?.name ?? "", value: waits[index]?.value() }));
+      }
+      const cancelled = waits.filter((wait) => wait.hasEnded && !wait.hasHappened);
+      if (cancelled[0] && waits.length - cancelled.length < count) throw new WaitCancelled(cancelled[0].name);
+      await this.execution.until(waits.filter((wait) => !wait.hasEnded), "each");
+    }
   }
 
   private async first(members: readonly Member[]): Promise<Decided> {

@@ -33,7 +33,7 @@ const TAKEN_BACK = new Set(["STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_ST
 /** What is waited for together, and when it is over. */
 interface Group {
   waits: Wait<unknown>[];
-  wake: "all" | "any";
+  wake: "all" | "any" | "each";
   reject: (error: Error) => void;
   scope: Scope | undefined;
 }
@@ -348,6 +348,20 @@ export class Execution {
     return first;
   }
 
+  /** Which of several waits were the first `count`: what was decided once stays decided. Nothing while it is not decided. */
+  winners(count: number, waits: Wait<unknown>[]): number[] | undefined {
+    const name = `${OWN}some ${waits[0]?.name}`;
+    const decided = this.journal.get(name)?.result as string[] | undefined;
+    if (decided) return decided.map((winner) => waits.findIndex((wait) => wait.name === winner));
+    const first = [...waits.keys()].filter((index) => waits[index]?.hasHappened).slice(0, count);
+    if (first.length < count) return undefined;
+    if (waits.some((wait, index) => !first.includes(index) && wait.status !== "CANCELLED")) {
+      this.note(name, first.map((index) => waits[index]?.name ?? null));
+      waits.filter((_, index) => !first.includes(index)).forEach((wait) => this.drop(wait));
+    }
+    return first;
+  }
+
   private async save(): Promise<void> {
     // A failure that nobody catches ends the handler first, and is then not remembered.
     await new Promise<void>((go) => setImmediate(go));
@@ -378,8 +392,8 @@ export class Execution {
   }
 
   /** Waits until a group is over; in this execution that is either so already, or never. */
-  until(waits: Wait<unknown>[], wake: "all" | "any"): Promise<void> {
-    const over = wake === "all" ? waits.every((wait) => wait.hasEnded) : this.isDecided(waits);
+  until(waits: Wait<unknown>[], wake: "all" | "any" | "each"): Promise<void> {
+    const over = wake === "any" ? this.isDecided(waits) : waits.every((wait) => wait.hasEnded);
     if (over) return Promise.resolve();
     const scope = currentScope() ?? waits[0]?.scope;
     if (scope?.isLost) return never();

@@ -1,5 +1,6 @@
 /** The scenarios of branches: races of them, and all of them together. */
 import { workflow } from "../src/index.js";
+import type { TestServer } from "../src/testing.js";
 import { type Scenario, one } from "./scenarios.js";
 
 export const scenarios: Record<string, Scenario> = {
@@ -55,4 +56,44 @@ export const scenarios: Record<string, Scenario> = {
     const { status } = await server.skipWaits(run);
     return { values: await run.result(), ...counts, status };
   },
+
+  "some of several waits": async (server) => {
+    let after = 0;
+    await one(server, async (ctx) => {
+      const first = await ctx.some(2, [ctx.sleep("a", "3h"), ctx.waitForSignal("b", "b"), ctx.sleep("c", "1h")]);
+      await ctx.run("after", () => (after += 1));
+      await ctx.sleep("later", "1h");
+      return { first: first.map(({ name }) => name), indexes: first.map(({ index }) => index), value: first[0]?.value ?? null };
+    });
+    const run = await server.client.start<object>("one");
+    await server.settle(run);
+    await run.signal("b", { why: "now" });
+    await server.settle(run);
+    await server.advance("1h");
+    const { status } = await server.skipWaits(run);
+    return { ...(await run.result()), after, cancelled: await cancelled(server, run.id), status };
+  },
+
+  "the first of several waits of a step": async (server) => {
+    await server.client.deploy(
+      workflow("order").waitAny("outcome", {
+        paid: { type: "wait_for_event", eventId: "order.paid" },
+        stop: { type: "external_event", signalType: "stop" },
+        late: { type: "wait", duration: "3d" },
+      }),
+    );
+    const stopped = await server.client.start("order");
+    const late = await server.client.start("order");
+    await stopped.signal("stop", { why: "no" });
+    const told = await stopped.result();
+    await server.advance("3d");
+    return { stopped: told, late: await late.result(), cancelled: await cancelled(server, stopped.id) };
+  },
 };
+
+/** The names of the waits of a run that were cancelled, in order. */
+async function cancelled(server: TestServer, runId: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name, status } of server.client.waitpoints.list({ runId })) if (status === "CANCELLED") names.push(name);
+  return names.sort();
+}

@@ -516,6 +516,20 @@ class Context(Task, Waits):
             raise WaitCancelled(waits[0].name)
         return First(waits.index(first), first.name, first.value())
 
+    async def some(self, count: int, waits: Sequence[Wait[T]]) -> list[First[T]]:
+        """The first ``count`` of several waits that are over, in the order of the list. The others are cancelled."""
+        if not 1 <= count <= len(waits):
+            raise self._execution.misused(f"{count} of {len(waits)} waits cannot come")
+        several = list(waits)
+        while True:
+            winners = self._execution.winners(count, several)
+            if winners is not None:
+                return [First(several.index(wait), wait.name, wait.value()) for wait in winners]
+            cancelled = [wait for wait in several if wait.has_ended and not wait.has_happened]
+            if len(several) - len(cancelled) < count:
+                raise WaitCancelled(cancelled[0].name)
+            await self._execution.until([wait for wait in several if not wait.has_ended], "each")
+
 
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 """The digits of ids: base32 without i, l, o and u."""

@@ -49,7 +49,7 @@ class Group:
     """What is waited for together, and when it is over."""
 
     waits: list[Wait[Any]]
-    wake: Literal["all", "any"]
+    wake: Literal["all", "any", "each"]
     over: asyncio.Future[None]
     scope: Scope | None
 
@@ -230,7 +230,7 @@ class Journal:
             self._hold(held)
             await held.go
 
-    async def until(self, waits: list[Wait[Any]], wake: Literal["all", "any"]) -> None:
+    async def until(self, waits: list[Wait[Any]], wake: Literal["all", "any", "each"]) -> None:
         """Waits until a group is over; in this execution that is either so already, or never."""
         over = all(wait.has_ended for wait in waits) or (wake == "any" and any(wait.has_happened for wait in waits))
         if has_lost(scope.get()) and (not over or any(wait.name in self._dropped for wait in waits)):

@@ -27,6 +27,23 @@ class Racing(Journal):
             self._give_up_waits([wait for wait in waits if wait is not first])
         return first
 
+    def winners(self, count: int, waits: list[Wait[Any]]) -> list[Wait[Any]] | None:
+        """Which of several waits were the first ``count``: what was decided once stays decided. None while it is not."""
+        name = f"{OWN}some {waits[0].name}"
+        decided = self._journal.get(name)
+        if decided is not None:
+            names: Any = decided.get("result") or []
+            first = [wait for winner in names for wait in waits if wait.name == winner]
+        else:
+            first = [wait for wait in waits if wait.has_happened][:count]
+            if len(first) < count:
+                return None
+            if any(wait not in first and wait.status != "CANCELLED" for wait in waits):
+                self._unsaved.append({"name": name, "result": [wait.name for wait in first]})
+                self._cancels += [wait.name for wait in waits if wait.status == "PENDING"]
+        self._give_up_waits([wait for wait in waits if wait not in first])
+        return first
+
     def settle_race(self, call: str, winner: Racer[Any], racers: list[Racer[Any]]) -> None:
         """It is decided who won, which is stored before anything new is done."""
         losers = [racer for racer in racers if racer is not winner]

@@ -195,6 +195,10 @@ class SyncContext(Task):
         """The first wait or branch that is over. The others are cancelled: their open waits, children with them."""
         return self._do(self._context.any(items))
 
+    def some(self, count: int, waits: Sequence[Wait[T]]) -> list[First[T]]:
+        """The first ``count`` of several waits that are over, in the order of the list. The others are cancelled."""
+        return self._do(self._context.some(count, waits))
+
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         """On the worker's event loop, where everything about a task happens."""
         return asyncio.run_coroutine_threadsafe(self._halted(work), self._loop).result().get()  # type: ignore[no-any-return]

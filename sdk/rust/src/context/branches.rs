@@ -1,4 +1,4 @@
-//! Waits and branches together: all of them, or the first.
+//! Waits and branches together: all of them, the first, or the first few.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -7,7 +7,7 @@ use super::{Context, First};
 use crate::branch::{Branch, Part, Waits};
 use crate::execution::Group;
 use crate::failure::{Result, TaskError};
-use crate::wait::Opened;
+use crate::wait::{Opened, Wait};
 use crate::wire::Wake;
 
 impl Context {
@@ -61,5 +61,37 @@ impl Context {
             return Err(TaskError::wait_cancelled(opened.first().map_or("", |wait| &wait.name)));
         };
         Ok(First { index, name: opened[index].name.clone(), value: parts.swap_remove(index).value()? })
+    }
+
+    /// The first `count` of several waits that are over, in the order of the list. The others are cancelled.
+    pub async fn some<T, K>(
+        &self,
+        count: usize,
+        waits: impl IntoIterator<Item = Wait<T, K>>,
+    ) -> Result<Vec<First<T>>> {
+        let mut waits: Vec<Option<Wait<T, K>>> = waits.into_iter().map(Some).collect();
+        let opened: Vec<Arc<Opened>> =
+            waits.iter().flatten().map(|wait| wait.opened()).collect::<Result<_>>()?;
+        if count == 0 || count > opened.len() {
+            return Err(TaskError::misused(format!("{count} of {} waits cannot come", opened.len())));
+        }
+        loop {
+            if let Some(winners) = self.execution.winners(count, &opened) {
+                let came = |index: usize| {
+                    let wait =
+                        waits[index].take().ok_or_else(|| TaskError::wait_cancelled(&opened[index].name))?;
+                    Ok(First { index, name: opened[index].name.clone(), value: wait.value()? })
+                };
+                return winners.into_iter().map(came).collect();
+            }
+            let cancelled: Vec<&Arc<Opened>> =
+                opened.iter().filter(|wait| wait.has_ended() && !wait.has_happened()).collect();
+            if let Some(first) = cancelled.first().filter(|_| opened.len() - cancelled.len() < count) {
+                return Err(TaskError::wait_cancelled(&first.name));
+            }
+            let open = opened.iter().filter(|wait| !wait.has_ended()).cloned().collect();
+            let mut group = Group::new(self.execution.clone(), open, Wake::Each);
+            std::future::poll_fn(|cx| group.poll(cx)).await?;
+        }
     }
 }

@@ -122,6 +122,8 @@ scenarios! {
     "an approval that is edited by link" => approvals::an_approval_that_is_edited_by_link,
     "any over branches" => branches::any_over_branches,
     "all over branches and waits" => branches::all_over_branches_and_waits,
+    "some of several waits" => branches::some_of_several_waits,
+    "the first of several waits of a step" => branches::the_first_of_several_waits_of_a_step,
     "middleware around handlers and calls" => hooks::middleware_around_handlers_and_calls,
     "the language's own logger" => hooks::the_language_s_own_logger,
     "replay check" => replay::replay_check,
