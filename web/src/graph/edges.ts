@@ -8,7 +8,28 @@ export interface StepDocument {
   falseStep?: string;
   onTimeout?: unknown;
   onReject?: unknown;
+  /** Of a step that waits for several things: each of them by its name. */
+  waits?: Record<string, WaitDocument>;
+  /** Where the one that comes first leads, by its name. */
+  goto?: Record<string, string>;
   [field: string]: unknown;
+}
+
+/** One of several waits of a step. */
+export interface WaitDocument {
+  type: string;
+  signalType?: string;
+  waits?: Record<string, WaitDocument>;
+  [field: string]: unknown;
+}
+
+/** The types of steps that wait for several things at once. */
+export const SEVERAL = new Set(['wait_any', 'wait_all', 'wait_some']);
+
+/** The types of the signals that a step waits for, also among several things. */
+export function signalTypes({ type, signalType, waits }: WaitDocument | StepDocument): string[] {
+  const own = type === 'external_event' && typeof signalType === 'string' ? [signalType] : [];
+  return [...own, ...Object.values(waits ?? {}).flatMap(signalTypes)];
 }
 
 export interface WorkflowDocument {
@@ -22,7 +43,10 @@ export interface WorkflowDocument {
 export interface Edge {
   from: string;
   to: string;
-  label?: 'true' | 'false' | 'too late' | 'rejected';
+  /** What leads there: the outcome of a condition, `too late`, `rejected`, or one of several waits by its name. */
+  label?: string;
+  /** It is not the usual way. */
+  aside?: boolean;
 }
 
 /** If any step says `after`, the workflow is a graph; else its steps follow each other. */
@@ -40,7 +64,7 @@ function sequence({ steps }: WorkflowDocument): Edge[] {
     const out: Edge[] = [];
     if (step.type === 'condition') {
       out.push(...branch(step, following));
-    } else if (following !== undefined) {
+    } else if (following !== undefined && !alwaysJumps(step)) {
       out.push({ from: step.name, to: following });
     }
     return [...out, ...jumps(step)];
@@ -55,24 +79,31 @@ function branch(step: StepDocument, otherwise: string | undefined): Edge[] {
   return out;
 }
 
+/** Whether each of several waits leads elsewhere than to the next step. */
+function alwaysJumps({ type, waits = {}, goto = {}, onTimeout }: StepDocument): boolean {
+  return SEVERAL.has(type) && onTimeout !== 'continue' && Object.keys(waits).every((name) => name in goto);
+}
+
 function jumps(step: StepDocument): Edge[] {
-  const out: Edge[] = [];
+  const out = Object.entries(step.goto ?? {}).map(([label, to]): Edge => ({ from: step.name, to, label, aside: true }));
   const target = (value: unknown): string | undefined =>
     value !== null && typeof value === 'object' && 'goto' in value ? String(value.goto) : undefined;
   const [late, rejected] = [target(step.onTimeout), target(step.onReject)];
-  if (late !== undefined) out.push({ from: step.name, to: late, label: 'too late' });
-  if (rejected !== undefined) out.push({ from: step.name, to: rejected, label: 'rejected' });
+  if (late !== undefined) out.push({ from: step.name, to: late, label: 'too late', aside: true });
+  if (rejected !== undefined) out.push({ from: step.name, to: rejected, label: 'rejected', aside: true });
   return out;
 }
 
 function graph({ steps }: WorkflowDocument): Edge[] {
+  const groups = new Map(steps.filter((step) => SEVERAL.has(step.type)).map((step) => [step.name, step]));
   const conditions = new Map(steps.filter((step) => step.type === 'condition').map((step) => [step.name, step]));
   return steps.flatMap((step) =>
     (step.after ?? []).map((from): Edge => {
       const condition = conditions.get(from);
       if (condition?.trueStep === step.name) return { from, to: step.name, label: 'true' };
       if (condition?.falseStep === step.name) return { from, to: step.name, label: 'false' };
-      return { from, to: step.name };
+      const wait = Object.entries(groups.get(from)?.goto ?? {}).find(([, to]) => to === step.name)?.[0];
+      return wait === undefined ? { from, to: step.name } : { from, to: step.name, label: wait, aside: true };
     }),
   );
 }

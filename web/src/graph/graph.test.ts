@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { edges, type WorkflowDocument } from './edges';
+import { edges, signalTypes, type WorkflowDocument } from './edges';
 import { layout, NODE_HEIGHT, NODE_WIDTH } from './layout';
 
 const workflow = (steps: WorkflowDocument['steps']): WorkflowDocument => ({ name: 'w', steps });
@@ -30,7 +30,28 @@ test('a wait that is too late may lead elsewhere', () => {
       { name: 'release', type: 'task' },
     ]),
   );
-  expect(found).toEqual([{ from: 'wait', to: 'release', label: 'too late' }]);
+  expect(found).toEqual([{ from: 'wait', to: 'release', label: 'too late', aside: true }]);
+});
+
+test('the first of several waits may lead elsewhere, and each is told by its name', () => {
+  const waits = { paid: { type: 'wait_for_event' }, stop: { type: 'external_event', signalType: 'stop' } };
+  const steps = [
+    { name: 'outcome', type: 'wait_any', waits, goto: { stop: 'refund' } },
+    { name: 'ship', type: 'task', next: 'end' },
+    { name: 'refund', type: 'task' },
+  ];
+  const refund = { from: 'outcome', to: 'refund', label: 'stop', aside: true };
+  expect(edges(workflow(steps))).toEqual([{ from: 'outcome', to: 'ship' }, refund]);
+  const both = { ...steps[0]!, goto: { paid: 'ship', stop: 'refund' } };
+  const paid = { from: 'outcome', to: 'ship', label: 'paid', aside: true };
+  expect(edges(workflow([both, ...steps.slice(1)]))).toEqual([paid, refund]);
+});
+
+test('signals that a step waits for are found among several things', () => {
+  const inner = { type: 'wait_all', waits: { b: { type: 'external_event', signalType: 'b' } } };
+  const step = { name: 's', type: 'wait_any', waits: { a: { type: 'external_event', signalType: 'a' }, inner } };
+  expect(signalTypes(step)).toEqual(['a', 'b']);
+  expect(signalTypes({ name: 't', type: 'external_event', signalType: 'c' })).toEqual(['c']);
 });
 
 test('a graph has only the edges that it names', () => {
