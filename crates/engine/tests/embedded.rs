@@ -40,6 +40,8 @@ mod moves;
 mod overload;
 #[path = "embedded/running.rs"]
 mod running;
+#[path = "embedded/several.rs"]
+mod several;
 #[path = "embedded/storm.rs"]
 mod storm;
 #[path = "embedded/ten_cases.rs"]

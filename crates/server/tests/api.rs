@@ -80,6 +80,8 @@ mod sending;
 mod sends;
 #[path = "api/session.rs"]
 mod session;
+#[path = "api/several.rs"]
+mod several;
 #[path = "api/store.rs"]
 mod store;
 #[path = "api/strangers.rs"]
