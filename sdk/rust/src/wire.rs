@@ -2366,7 +2366,7 @@ pub struct Step {
     pub event: Option<TakenEvent>,
     /// Of a map: its items so far.
     #[serde(default)] pub items: Vec<Step>,
-    /// The durable calls of its handler, in the order in which it came to them; the last 100.
+    /// The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several things, its waits in the order of their names.
     #[serde(default)] pub journal: Vec<StepCall>,
     /// Durable calls before those of `journal`.
     pub journal_omitted: Option<u64>,
@@ -3197,7 +3197,7 @@ pub struct WaitingFor {
 pub struct Waitpoint {
     /// Of an APPROVAL: what is asked, and who has decided what.
     pub approval: Option<ApprovalState>,
-    /// The durable call of a handler that waits, or that is to be made again; absent where the step itself waits.
+    /// The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name of this one. Absent where the step itself waits.
     pub call: Option<String>,
     pub created_at: Timestamp,
     /// Of the run; absent for a schedule's wait.

@@ -1556,7 +1556,7 @@ export interface Step {
   event?: TakenEvent | null;
   /** Of a map: its items so far. */
   items?: Step[];
-  /** The durable calls of its handler, in the order in which it came to them; the last 100. */
+  /** The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several things, its waits in the order of their names. */
   journal?: StepCall[];
   /** Durable calls before those of `journal`. */
   journalOmitted?: number;
@@ -1970,7 +1970,7 @@ export interface WaitingFor {
 export interface Waitpoint {
   /** Of an APPROVAL: what is asked, and who has decided what. */
   approval?: ApprovalState | null;
-  /** The durable call of a handler that waits, or that is to be made again; absent where the step itself waits. */
+  /** The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name of this one. Absent where the step itself waits. */
   call?: string | null;
   createdAt: string;
   /** Of the run; absent for a schedule's wait. */

@@ -382,3 +382,55 @@ fn the_cases_that_the_sdks_check_are_told_the_same_way_here() {
         assert_eq!(told, wanted, "{}", case["name"]);
     }
 }
+
+#[test]
+fn several_waits_are_built_as_they_are_written() {
+    let built = Workflow::new("order-outcome")
+        .description("The first of several waits, and all of several.")
+        .input_schema(json!({"type": "object", "required": ["orderId"], "properties": {"orderId": {"type": "string"}}}))
+        .wait_any("outcome", |waits| {
+            let paid = waits.wait_for_event("paid", "order.paid").matching("event.orderId == input.orderId");
+            paid.signal("withdrawn", "withdraw").sleep("late", "3d")
+        })
+        .goto("withdrawn", "file-away")
+        .goto("late", "remind")
+        .wait_all("ready", |waits| {
+            let packed = waits.wait_for_event("packed", "order.packed").matching("event.orderId == input.orderId");
+            packed.wait_any("carrier", |ways| ways.webhook("call").signal("desk", "carrier.confirmed"))
+        })
+        .timeout("2d")
+        .on_timeout(OnTimeout::goto("remind"))
+        .task("ship", "ship")
+        .input(json!({"order": "{{ input.orderId }}", "carrier": "{{ steps.ready.output.results.carrier.first }}"}))
+        .next("end")
+        .task("remind", "remind")
+        .next("end")
+        .task("file-away", "file-away");
+    assert_same(built, "order-outcome.yaml");
+}
+
+#[test]
+fn what_cannot_be_one_of_several_waits_is_told_where_it_stands() {
+    let built = Workflow::new("w").wait_any("outcome", |waits| {
+        waits
+            .signal("a", "s")
+            .timeout("1h")
+            .task("b", "h")
+            .webhook("c")
+            .when("true")
+            .webhook("d")
+            .webhook("d")
+    });
+    let rejected = built.check().unwrap_err();
+    let told: Vec<(&str, Code)> =
+        rejected.problems.iter().map(|problem| (problem.pointer.as_str(), problem.code)).collect();
+    assert_eq!(
+        told,
+        [
+            ("/steps/0/waits/a", Code::Contradiction),
+            ("/steps/0/waits/b", Code::Contradiction),
+            ("/steps/0/waits/c", Code::Contradiction),
+            ("/steps/0/waits/d", Code::DuplicateName),
+        ]
+    );
+}

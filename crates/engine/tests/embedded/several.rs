@@ -70,9 +70,8 @@ async fn a_child_that_loses_is_cancelled_and_none_of_the_waits_is_left() {
     host.engine.deploy(Workflow::new("sleeper").sleep("long", 30.days())).await.unwrap();
     let run = host.start("race").await;
     let waiting = host.engine.run(run).get().await.unwrap();
-    let child = waiting.open_waitpoints().find_map(|wait| match wait.listens_for {
-        ListensFor::Child { run_id } => Some(run_id),
-        _ => None,
+    let child = waiting.open_waitpoints().find_map(|wait| {
+        if let ListensFor::Child { run_id } = wait.listens_for { Some(run_id) } else { None }
     });
     let child = child.unwrap();
     assert_eq!(host.status(child).await, RunStatus::Waiting);

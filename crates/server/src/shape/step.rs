@@ -59,7 +59,8 @@ pub(crate) struct StepBody {
     /// The waits of this visit by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits: Vec<StepWait>,
-    /// The durable calls of its handler, in the order in which it came to them; the last 100.
+    /// The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several
+    /// things, its waits in the order of their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     journal: Vec<CallBody>,

@@ -42,7 +42,8 @@ pub(crate) struct WaitpointBody {
     /// Absent: the run's delayed start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step_name: Option<String>,
-    /// The durable call of a handler that waits, or that is to be made again; absent where the step itself waits.
+    /// The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name
+    /// of this one. Absent where the step itself waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(crate) call: Option<Arc<str>>,

@@ -1644,7 +1644,7 @@ class Step(TypedDict):
     items: NotRequired[list[Step]]
     """Of a map: its items so far."""
     journal: NotRequired[list[StepCall]]
-    """The durable calls of its handler, in the order in which it came to them; the last 100."""
+    """The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several things, its waits in the order of their names."""
     journalOmitted: NotRequired[int]
     """Durable calls before those of `journal`."""
     name: str
@@ -2112,7 +2112,7 @@ class Waitpoint(TypedDict):
     approval: NotRequired[ApprovalState | None]
     """Of an APPROVAL: what is asked, and who has decided what."""
     call: NotRequired[str | None]
-    """The durable call of a handler that waits, or that is to be made again; absent where the step itself waits."""
+    """The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name of this one. Absent where the step itself waits."""
     createdAt: str
     definition: NotRequired[DefinitionRef | None]
     """Of the run; absent for a schedule's wait."""

@@ -452,3 +452,41 @@ fn a_run_is_moved_while_it_waits_for_the_same_things() {
     run.move_to("5", json!([group(1, "b").also(goto), task("new"), task("next"), last])).reply();
     assert_eq!((run.step("last"), run.step("new")), ("WAITING".to_owned(), "SKIPPED".to_owned()));
 }
+
+#[test]
+fn results_that_are_too_large_together_fail_the_step() {
+    let mut run = begun(all(signals(&["a", "b", "c", "d", "e"])));
+    let large = "x".repeat(900 * 1024);
+    for signal_type in ["a", "b", "c", "d", "e"] {
+        run.signal(signal_type, json!(large));
+    }
+    assert_eq!(run.error(), "STATE_TOO_LARGE");
+}
+
+#[test]
+fn r18_a_paused_run_takes_what_comes_and_goes_on_when_it_is_unpaused() {
+    let mut run = begun(any(signals(&["a", "b"])));
+    run.pause();
+    run.signal("b", json!(1));
+    assert_eq!((run.step("outcome"), run.step("next")), ("COMPLETED".to_owned(), "PENDING".to_owned()));
+    run.unpause();
+    assert_eq!(run.step("next"), "RUNNING");
+}
+
+#[test]
+fn r17_a_cancelled_run_leaves_none_of_several_waits_open() {
+    let mut run = begun(any(signals(&["a", "b"])).also(json!({ "timeout": "1d" })));
+    run.cancel();
+    assert_eq!(run.ended(), ["a CANCELLED", "b CANCELLED", "$deadline CANCELLED"]);
+    assert!(run.timers().is_empty());
+}
+
+#[test]
+fn when_the_clock_goes_back_the_deadline_of_all_is_later() {
+    let mut run = begun(any(signals(&["a", "b"])).also(json!({ "timeout": "1h" })));
+    run.set_clock_back("1d");
+    run.live("23h");
+    assert_eq!(run.step("outcome"), "WAITING");
+    run.signal("a", json!(1));
+    assert_eq!(run.output_of("outcome")["first"], "a");
+}

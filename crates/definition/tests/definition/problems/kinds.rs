@@ -347,3 +347,33 @@ fn what_is_wrong_with_a_hook_is_told_where_it_stands() {
     let unknown = hook(steps);
     assert_eq!(unknown.pointer, "/onFailure/config/of", "a hook has a run of its own, with steps of its own");
 }
+
+#[test]
+fn what_is_wrong_with_one_of_several_waits_is_told_at_its_place() {
+    let of = |wait: &str| problem_of_steps(&format!("{{name: a, type: wait_any, waits: {{x: {wait}}}}}"));
+    for (wait, at, code) in [
+        ("{type: wait_for_event, eventId: e, match: 'event.x and'}", "/match", Code::BadExpression),
+        ("{type: wait_for_event, eventId: '{{'}", "/eventId", Code::BadTemplate),
+        ("{type: wait, duration: soon}", "/duration", Code::BadDuration),
+        ("{type: workflow, definition: d, input: ['{{ a']}", "/input/0", Code::BadTemplate),
+        ("{type: approval, contentKey: k, approvers: [a], quorum: 2}", "/quorum", Code::OutOfRange),
+        ("{type: wait_all, waits: {}}", "/waits", Code::OutOfRange),
+        ("{type: wait_some, count: 2, waits: {y: {type: webhook}}}", "/count", Code::OutOfRange),
+        ("{type: external_event, signalType: s, timeout: 1h}", "/timeout", Code::UnknownField),
+        ("{type: task, handler: h}", "/type", Code::UnknownValue),
+    ] {
+        assert_is(&of(wait), &format!("/steps/0/waits/x{at}"), code, None);
+    }
+}
+
+#[test]
+fn the_ways_on_from_several_waits_are_to_steps_further_down_and_from_waits_that_are_there() {
+    let steps = |goto: &str| {
+        let waits = "{paid: {type: webhook}, stop: {type: external_event, signalType: s}}";
+        let first = format!("{{name: a, type: wait_any, waits: {waits}, goto: {goto}}}");
+        problem_of_steps(&format!("{first}\n{{name: b, type: task, handler: h}}"))
+    };
+    assert_is(&steps("{paid: c}"), "/steps/0/goto/paid", Code::UnknownStep, None);
+    assert_is(&steps("{paid: a}"), "/steps/0/goto/paid", Code::BackwardJump, None);
+    assert_is(&steps("{piad: b}"), "/steps/0/goto/piad", Code::UnknownValue, Some("paid"));
+}
