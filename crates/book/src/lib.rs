@@ -4,6 +4,7 @@
 mod highlight;
 mod page;
 mod place;
+mod plain;
 mod search;
 mod slug;
 mod summary;
@@ -61,7 +62,7 @@ impl Book {
                 continue;
             }
             let text = read(root, &path)?;
-            let page = Page::read(&path, text, root);
+            let page = Page::read(&path, without_front_matter(text), root);
             wanted.extend(page.links.iter().filter(|link| link.page).map(|link| link.path.clone()));
             book.images.extend(page.links.iter().filter(|link| link.image).map(|link| link.path.clone()));
             book.pages.insert(path, page);
@@ -85,6 +86,12 @@ impl Book {
             let html = template::page(self, page);
             files.push(File { path: place::in_book(path), bytes: html.into_bytes() });
         }
+        for path in self.pages.keys() {
+            if let Some(plain) = plain::in_book(path) {
+                files.push(File { path: plain, bytes: read(&self.root, path)?.into_bytes() });
+            }
+        }
+        files.push(File { path: plain::LIST.to_owned(), bytes: plain::list(self).into_bytes() });
         files.push(File { path: search::INDEX.to_owned(), bytes: search::index(self).into_bytes() });
         for image in &self.images {
             let path = self.root.join(image);
@@ -121,6 +128,12 @@ impl Book {
         let page = self.pages.get(&link.path)?;
         (!page.anchors().any(|known| known == anchor)).then_some("that page has no such heading")
     }
+}
+
+/// What programs read before the page begins is not a part of it.
+fn without_front_matter(text: String) -> String {
+    let rest = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    rest.map_or(text.clone(), |(_, page)| page.to_owned())
 }
 
 fn read(root: &Path, path: &str) -> Result<String, Error> {

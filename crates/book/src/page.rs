@@ -58,6 +58,17 @@ pub(crate) struct Section {
 }
 
 impl Page {
+    /// The first words of the page, in one line.
+    pub(crate) fn about(&self, chars: usize) -> String {
+        let words = self.sections.iter().map(|section| section.text.trim()).find(|text| !text.is_empty());
+        let words: Vec<&str> = words.unwrap_or_default().split_whitespace().collect();
+        let line = words.join(" ");
+        match line.char_indices().nth(chars) {
+            Some((end, _)) => format!("{}…", line[..end].trim_end()),
+            None => line,
+        }
+    }
+
     pub(crate) fn read(path: &str, text: String, root: &Path) -> Page {
         if path.ends_with(".md") { Reader::new(path, root).read(&text) } else { source(path, &text) }
     }

@@ -61,6 +61,23 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// For what is not the API itself: an HTTP client, where the server is, and the key.
+    pub(crate) fn http(&self) -> Result<(reqwest::Client, String, Option<String>), Error> {
+        // It is checked in the same way, and brings along how TLS is done.
+        let opened = self.open()?;
+        let usage = |why: String| Error::Usage(why);
+        let mut builder = reqwest::Client::builder().connect_timeout(std::time::Duration::from_secs(10));
+        if let Some(path) = &self.ca {
+            let pem = std::fs::read(path).map_err(|error| usage(format!("--ca: {error}")))?;
+            let certificates = reqwest::Certificate::from_pem_bundle(&pem);
+            builder = builder.tls_certs_merge(certificates.map_err(|error| usage(format!("--ca: {error}")))?);
+        }
+        let http = builder.build().map_err(|error| usage(error.to_string()))?;
+        Ok((http, opened.server().to_owned(), self.key.clone()))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Client(abide_sdk::Client);
 

@@ -34,7 +34,7 @@ use crate::config::{self, Config, Flags};
 use crate::page::{self, Wish};
 use crate::place::Place;
 use crate::stop::StopSignals;
-use crate::{process, terminal};
+use crate::{mcp, process, terminal};
 use command::{Recipe, Supervisor};
 use definitions::Definitions;
 use say::{Line, Mark, Teller};
@@ -114,7 +114,7 @@ impl Dev {
         process::start_log(level.unwrap_or(LOG), &config)?;
         let stop = StopSignals::listen_to_hangups_too()?;
         let engine = self.engine(&config).await?;
-        let server = self.server(&engine, &config).await?;
+        let server = mcp::serve(self.server(&engine, &config).await?);
         let url = format!("http://{}", server.address());
 
         let seen = scan::scan(&places, scan::is_definition);

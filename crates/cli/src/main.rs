@@ -12,6 +12,7 @@ mod dev;
 mod doctor;
 mod first_key;
 mod handler;
+mod mcp;
 mod migrate;
 mod page;
 mod payload;
@@ -64,6 +65,7 @@ enum Command {
     Doctor(doctor::Doctor),
     Config(config::ShowConfig),
     Secrets(secrets::ListSecrets),
+    Mcp(mcp::Mcp),
     Upstash(upstash::Upstash),
     Schema(schema::Schema),
     #[cfg(feature = "bench")]
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Migrate(migrate) => migrate.run(&mut out, &mut io::stderr()),
         Command::Doctor(doctor) => doctor.run(&mut out, &mut io::stderr()),
         Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
+        Command::Mcp(mcp) => mcp.run(&mut out, &mut io::stderr()),
         Command::Upstash(upstash) => upstash.run(&mut out, &mut io::stderr().lock()),
         Command::Secrets(secrets) => secrets.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),

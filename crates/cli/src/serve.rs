@@ -14,7 +14,7 @@ use clap::Args;
 use crate::config::{self, Config, Flags};
 use crate::first_key::{self, FirstKey};
 use crate::page::{self, Wish};
-use crate::{demo, process, terminal, upstash};
+use crate::{demo, mcp, process, terminal, upstash};
 
 /// Start the server.
 #[derive(Debug, Args)]
@@ -78,6 +78,9 @@ impl Serve {
             let needs_keys = settings.auth == Auth::Required;
             let upstash = config.upstash()?.filter(|_| !self.paused);
             let mut server = Server::bind(engine.clone(), settings).await?;
+            if config.mcp()? {
+                server = mcp::serve(server);
+            }
             if let Some(upstash) = upstash {
                 server = upstash::serve(engine.clone(), server, upstash).await?;
             }
@@ -119,6 +122,9 @@ fn greet(
     writeln!(out, "  page   {url}/")?;
     writeln!(out, "  book   {url}/book/")?;
     writeln!(out, "  docs   {url}/docs")?;
+    if config.mcp().unwrap_or_default() {
+        writeln!(out, "  MCP    {url}/mcp")?;
+    }
     let store = config.store().map_or_else(|error| error.to_string(), |place| place.to_string());
     writeln!(out, "  store  {store}")?;
     if !demo.is_empty() {

@@ -27,8 +27,8 @@ mod parts;
 use serde_json::Value;
 
 use crate::document::{
-    Approval, Condition, ExternalEvent, Hook, Http, Llm, Map, MapStep, MapStepKind, Method, Notify, Respond,
-    Retry, Step, StepKind, SubWorkflow, Task, Wait, WaitForEvent, Webhook, Workflow,
+    Approval, Condition, ExternalEvent, Hook, Http, Llm, Map, MapStep, MapStepKind, Mcp, Method, Notify,
+    Respond, Retry, Step, StepKind, SubWorkflow, Task, Wait, WaitForEvent, Webhook, Workflow,
 };
 use crate::problem::{Code, Problem, pointer};
 
@@ -95,6 +95,12 @@ impl Workflow {
     /// Every task stays with the build that took it first, unless its step says otherwise.
     pub fn pin_tasks_to_builds(mut self) -> Workflow {
         self.pin_to_build = Some(true);
+        self
+    }
+
+    /// Offers the workflow to clients of the Model Context Protocol: `Mcp::default()` makes it a tool.
+    pub fn mcp(mut self, mcp: Mcp) -> Workflow {
+        self.mcp = Some(mcp);
         self
     }
 

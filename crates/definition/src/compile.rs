@@ -7,6 +7,7 @@ mod group;
 mod headers;
 mod limits;
 mod llm;
+mod mcp;
 mod names;
 mod order;
 mod retries;
@@ -25,6 +26,7 @@ use super::document::{self, Workflow};
 use super::findings::Findings;
 use super::{Definition, Order, Schema, Step, Target, hook};
 use crate::problem::{Code, Problem, pointer};
+pub use mcp::OWN_TOOLS;
 use names::Names;
 use order::Links;
 pub use work::is_header_name;
@@ -59,6 +61,7 @@ pub(super) fn compile(
     let keep_headers = compiler.kept_headers("keepHeaders", document.keep_headers.as_deref());
     let limits = compiler.run_limits(document.limits.as_deref());
     let priority = compiler.priority(document.priority.as_ref());
+    compiler.mcp(document.mcp.as_ref());
     let compiled: Vec<Option<Step>> =
         (0..).zip(&document.steps).map(|(index, step)| compiler.step(index, step)).collect();
     let hooks = hook::compile(&document, findings);

@@ -6,6 +6,7 @@ mod debounce;
 mod group;
 mod limits;
 mod llm;
+mod mcp;
 mod starts;
 mod waits;
 mod work;
@@ -25,6 +26,7 @@ pub use self::group::{
 };
 pub use self::limits::{Holds, Limit, LimitScope, WhenFull};
 pub use self::llm::{Guardrail, Llm, Message, OnGuardrail, ResponseFormat, Role, Tool};
+pub use self::mcp::{Mcp, McpAsk, McpKind, McpTask};
 pub use self::starts::{CancelOn, RestartOn, StartOn};
 pub use self::waits::{Approval, ExternalEvent, OnApprovalTimeout, OnTimeout, Wait, WaitForEvent, Webhook};
 pub use self::work::{
@@ -105,6 +107,9 @@ pub struct Workflow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 50), inner(length(min = 1, max = 100)))]
     pub keep_headers: Option<Vec<String>>,
+    /// Offers the workflow to clients of the Model Context Protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<Mcp>,
     #[schemars(length(min = 1, max = 1000))]
     pub steps: Vec<Step>,
     /// What the builder was asked for and cannot be said in a document; `check` tells it.

@@ -57,7 +57,7 @@ use document::Workflow;
 pub use awaits::AwaitedEvent;
 pub use blocked::blocked_pattern;
 pub use check::Checked;
-pub use compile::is_header_name;
+pub use compile::{OWN_TOOLS, is_header_name};
 pub use debounce::Debounce;
 pub use derived::Derived;
 pub use document::{Holds, LimitScope, OnCodeChange, WhenFull};

@@ -71,6 +71,11 @@ pub const APPROVERS: usize = 100;
 /// The schema that edited content must satisfy.
 pub const CONTENT_SCHEMA_BYTES: usize = 64 * 1024;
 
+/// The name of a workflow that MCP clients see.
+pub const MCP_NAME_CHARS: usize = 64;
+/// What the caller of such a workflow may be asked before its run starts, and as many while it waits.
+pub const MCP_ASKS: usize = 50;
+
 /// The idempotency key that a `startOn` gives.
 pub const START_KEY_CHARS: usize = 255;
 

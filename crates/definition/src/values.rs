@@ -21,6 +21,11 @@ pub(super) fn of(workflow: &mut Workflow) -> Vec<&mut Value> {
     values.extend(restarts.filter_map(|restart| restart.input.as_mut()));
     let hooks = workflow.on_failure.iter_mut().chain(&mut workflow.on_cancel);
     values.extend(hooks.filter_map(|hook| hook.config.as_mut()));
+    let mcp = workflow.mcp.iter_mut().flat_map(|mcp| [&mut mcp.ask_first, &mut mcp.ask]);
+    for ask in mcp.flatten().flat_map(|asks| asks.values_mut()) {
+        values.extend(&mut ask.schema);
+        values.extend(&mut ask.sampling);
+    }
     for step in &mut workflow.steps {
         match &mut step.kind {
             StepKind::Task(task) => of_task(task, &mut values),

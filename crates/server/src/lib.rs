@@ -21,6 +21,7 @@ mod guard;
 mod links;
 mod metrics;
 mod openapi;
+mod own_routes;
 mod pages;
 mod problem;
 mod proxy;
@@ -36,6 +37,7 @@ mod strangers;
 mod traces;
 mod traffic;
 
+pub use own_routes::OwnRoutes;
 pub use problem::{Code, Problem};
 pub use proxy::{BadNetwork, Network};
 pub use quotas::Quotas;

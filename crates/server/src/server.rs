@@ -34,6 +34,7 @@ use crate::endpoint::PREFIXES;
 use crate::guard::{self, Peer, Visiting};
 use crate::links::{self, Links};
 use crate::metrics::Sampler;
+use crate::own_routes::OwnRoutes;
 use crate::problem::Problem;
 use crate::proxy;
 use crate::quotas::AllQuotas;
@@ -163,6 +164,11 @@ impl Server {
     pub fn with_guest(mut self, guest: Guest) -> Server {
         self.guests.push(guest);
         self
+    }
+
+    /// Its own routes, for a gateway in this process.
+    pub fn own_routes(&self) -> OwnRoutes {
+        OwnRoutes::new(router(&self.app, Vec::new()))
     }
 
     /// How others reach this server: the beginning of every URL that is given out.

@@ -36,6 +36,8 @@ impl Asset {
             Some("json") => "application/json",
             Some("png") => "image/png",
             Some("svg") => "image/svg+xml",
+            Some("md") => "text/markdown; charset=utf-8",
+            Some("txt") => "text/plain; charset=utf-8",
             Some(_) | None => "application/octet-stream",
         }
     }

@@ -13,7 +13,7 @@ use crate::length::Length;
 use crate::step;
 use crate::wire::{
     self, Json, WorkflowCancelOn, WorkflowDebounce, WorkflowHook, WorkflowLimit, WorkflowMapStep,
-    WorkflowMember, WorkflowMessage, WorkflowOnCodeChange, WorkflowRestartOn, WorkflowRetry, WorkflowStartOn,
+    WorkflowMcp, WorkflowMember, WorkflowMessage, WorkflowOnCodeChange, WorkflowRestartOn, WorkflowRetry, WorkflowStartOn,
     WorkflowStep,
 };
 
@@ -121,6 +121,11 @@ impl<I, O> Workflow<I, O> {
     /// Starts that come shortly after each other begin one run together.
     pub fn debounce(self, debounce: WorkflowDebounce) -> Self {
         self.with(|document| document.debounce(debounce))
+    }
+
+    /// Offers the workflow to clients of the Model Context Protocol; a default one makes it a tool.
+    pub fn mcp(self, mcp: WorkflowMcp) -> Self {
+        self.with(|document| document.mcp(mcp))
     }
 
     /// How long a whole run may take.

@@ -25,6 +25,8 @@ export interface WorkflowFields {
   priority?: number | string;
   /** Starts that come shortly after each other begin one run together. */
   debounce?: wire.WorkflowDebounce;
+  /** Offers the workflow to clients of the Model Context Protocol; `{}` makes it a tool. */
+  mcp?: wire.WorkflowMcp;
   output?: unknown;
 }
 

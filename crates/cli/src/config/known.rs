@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 35] = [
+pub(crate) const KNOWN: [Known; 36] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -46,6 +46,7 @@ pub(crate) const KNOWN: [Known; 35] = [
     known("provider", ""),
     known("model", ""),
     known("handler_url", ""),
+    known("mcp", "true"),
     known("upstash", "false"),
     known("upstash_dev", "false"),
     known("log", "info"),
@@ -165,6 +166,9 @@ pub(crate) struct Flags {
     /// A handler that the server calls at a URL; may be given more than once [env: ABIDE_HANDLER_URL, with commas]
     #[arg(long, value_name = "NAME=URL")]
     handler_url: Vec<String>,
+    /// Whether clients of the Model Context Protocol are served at `/mcp` [env: ABIDE_MCP] [default: true]
+    #[arg(long, value_name = "WHETHER")]
+    mcp: Option<String>,
     /// Serve apps of the Upstash Workflow SDK under `/v2`; `abide upstash keys` shows what they need [env: ABIDE_UPSTASH]
     #[arg(long)]
     upstash: bool,
@@ -184,6 +188,12 @@ impl Flags {
     /// Only which file has the settings.
     pub(crate) fn in_file(config: Option<PathBuf>) -> Flags {
         Flags { config, ..Flags::default() }
+    }
+
+    /// Which file has the settings, which store is used and where it is served, whatever they say.
+    pub(crate) fn at_store(config: Option<PathBuf>, store: &str, listen: &str) -> Flags {
+        let (store, listen) = (Some(store.to_owned()), Some(listen.to_owned()));
+        Flags { config, store, listen, ..Flags::default() }
     }
 
     /// What the flag of a setting says, if it was given.
@@ -221,6 +231,7 @@ impl Flags {
             "provider" => list(&self.provider),
             "model" => list(&self.model),
             "handler_url" => list(&self.handler_url),
+            "mcp" => self.mcp.clone(),
             "upstash" => self.upstash.then(|| "true".to_owned()),
             "upstash_dev" => self.upstash_dev.then(|| "true".to_owned()),
             "log" => self.log.clone(),

@@ -172,7 +172,11 @@ impl Config {
         self.parsed("store", place::LIKE, Place::parse)
     }
 
-    /// The master key, from the environment or a file, and the one before it while it changes.
+    /// Whether clients of the Model Context Protocol are served.
+    pub(crate) fn mcp(&self) -> Result<bool, BadConfig> {
+        self.parsed("mcp", "`true` or `false`", |text| text.parse::<bool>().ok())
+    }
+
     /// Whether apps of the Upstash Workflow SDK are served; with `development`, by credentials that everybody knows.
     pub(crate) fn upstash(&self) -> Result<Option<Upstash>, BadConfig> {
         let says = |name| self.parsed(name, "`true` or `false`", |text| text.parse::<bool>().ok());
@@ -180,6 +184,7 @@ impl Config {
         Ok((on || development).then_some(Upstash { development }))
     }
 
+    /// The master key, from the environment or a file, and the one before it while it changes.
     pub(crate) fn vault(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Vault, BadConfig> {
         let file = Some(self.text("master_key_file")).filter(|file| !file.is_empty());
         let key = match (variable("ABIDE_MASTER_KEY"), file) {

@@ -12,8 +12,14 @@ const PLACE: &str = "book";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
+/// The list of pages for programs, which is looked for at the root.
+const LIST: &str = "llms.txt";
+
 /// What is at this path of the server, if that is in the book.
 pub(super) fn page(path: &str) -> Option<Response> {
+    if path == LIST {
+        return file(LIST);
+    }
     let path = match path.strip_prefix(PLACE)? {
         "" => return Some(Redirect::permanent("book/").into_response()),
         "/" => abide_web::INDEX,
@@ -22,6 +28,10 @@ pub(super) fn page(path: &str) -> Option<Response> {
     if abide_web::book(abide_web::INDEX).is_none() {
         return Some(pages::html(StatusCode::OK, pages::unbuilt::book()).into_response());
     }
+    file(path)
+}
+
+fn file(path: &str) -> Option<Response> {
     let file = abide_web::book(path)?;
     let headers: [(HeaderName, HeaderValue); 4] = [
         (header::CONTENT_TYPE, HeaderValue::from_static(file.content_type())),

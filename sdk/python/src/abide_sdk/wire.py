@@ -1644,7 +1644,7 @@ class Step(TypedDict):
     items: NotRequired[list[Step]]
     """Of a map: its items so far."""
     journal: NotRequired[list[StepCall]]
-    """The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several things, its waits in the order of their names."""
+    """The durable calls of its handler, in the order in which it came to them; the last 100."""
     journalOmitted: NotRequired[int]
     """Durable calls before those of `journal`."""
     name: str
@@ -2112,7 +2112,7 @@ class Waitpoint(TypedDict):
     approval: NotRequired[ApprovalState | None]
     """Of an APPROVAL: what is asked, and who has decided what."""
     call: NotRequired[str | None]
-    """The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name of this one. Absent where the step itself waits."""
+    """The durable call of a handler that waits, or that is to be made again; absent where the step itself waits."""
     createdAt: str
     definition: NotRequired[DefinitionRef | None]
     """Of the run; absent for a schedule's wait."""
@@ -2277,6 +2277,8 @@ class Workflow(TypedDict):
     """Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
     limits: NotRequired[list[WorkflowLimit] | None]
     """Limits of the runs of this workflow: how many may be at work at once, and how many may begin in a time."""
+    mcp: NotRequired[WorkflowMcp | None]
+    """Offers the workflow to clients of the Model Context Protocol."""
     name: str
     """What the workflow is called; runs are started by it."""
     onCancel: NotRequired[WorkflowHook | None]
@@ -2583,112 +2585,40 @@ class WorkflowMapStepWebhook(TypedDict):
     type: Literal["webhook"]
 
 
-class WorkflowMemberApproval(TypedDict):
-    """One of several waits: for people to approve, reject or edit."""
+class WorkflowMcp(TypedDict):
+    """How MCP clients see the workflow: a tool that they call, or a prompt that they get. Those of the newest version count. The description and the schema of the arguments are the workflow's own."""
 
-    allowSelfApproval: NotRequired[bool | None]
-    """Whether whoever started the run may decide; true if absent."""
-    approvers: NotRequired[list[str] | None]
-    """Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope."""
-    contentKey: str
-    """The key of `state` whose value is shown, and replaced when it is edited."""
-    contentSchema: NotRequired[Json]
-    """A JSON Schema that edited content must satisfy."""
-    onReject: NotRequired[WorkflowOnRejectedMember | None]
-    """What a rejection does: `fail` the step at once (if absent), or `continue`: it counts as having come."""
-    prompt: NotRequired[str | None]
-    """What is asked; templates allowed."""
-    quorum: NotRequired[int | None]
-    """How many must approve; 1 if absent."""
-    type: Literal["approval"]
-
-
-class WorkflowMemberExternalEvent(TypedDict):
-    """One of several waits: for a signal sent to this run."""
-
-    signalType: str
-    """The signal's type, such as `payment.received`."""
-    type: Literal["external_event", "wait_for_signal"]
+    ask: NotRequired[dict[str, WorkflowMcpAsk] | None]
+    """What the caller is asked while the run waits, by the type of the signal that it waits for."""
+    askFirst: NotRequired[dict[str, WorkflowMcpAsk] | None]
+    """Fields of the input that the caller is asked for before the run starts, if the arguments lack them."""
+    destructive: NotRequired[bool | None]
+    """The tool may destroy something, where it is not `readOnly`."""
+    idempotent: NotRequired[bool | None]
+    """To call the tool again with the same arguments changes nothing more."""
+    kind: NotRequired[WorkflowMcpKind | None]
+    """`tool` if absent."""
+    openWorld: NotRequired[bool | None]
+    """The tool reaches what is outside of your own systems."""
+    readOnly: NotRequired[bool | None]
+    """The tool changes nothing."""
+    task: NotRequired[WorkflowMcpTask | None]
+    """Whether a call may become a task; `whenLong` if absent."""
+    title: NotRequired[str | None]
+    """What people are shown instead of the name."""
 
 
-class WorkflowMemberWait(TypedDict):
-    """Suspends the run durably: for a time, until an instant, or until the next time of a cron line."""
+class WorkflowMcpAsk(TypedDict):
+    """What a caller is asked: a person with a form, its model, or for its folders. Exactly one of `message`, `sampling` and `roots`."""
 
-    cron: NotRequired[str | None]
-    """Waits for the next time of this cron line, in `timezone`."""
-    duration: NotRequired[str | None]
-    """How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one."""
-    durationMs: NotRequired[int | None]
-    """How long to wait, in milliseconds."""
-    timezone: NotRequired[str | None]
-    """An IANA zone such as `Europe/Berlin`; UTC if absent."""
-    type: Literal["wait", "sleep"]
-    untilTimestamp: NotRequired[str | None]
-    """The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once."""
-
-
-class WorkflowMemberWaitAll(TypedDict):
-    """One of several waits: for all of others."""
-
-    type: Literal["wait_all"]
-    waits: dict[str, WorkflowMember]
-    """The waits, by name; none of them has others inside."""
-
-
-class WorkflowMemberWaitAny(TypedDict):
-    """One of several waits: for the first of others."""
-
-    type: Literal["wait_any"]
-    waits: dict[str, WorkflowMember]
-    """The waits, by name; none of them has others inside."""
-
-
-class WorkflowMemberWaitForEvent(TypedDict):
-    """One of several waits: for an event that is sent to everyone."""
-
-    eventId: str
-    """The event's id; templates allowed, such as `order-{{ input.orderId }}`."""
-    lookback: NotRequired[str | None]
-    """`lookbackMs` as a duration. Without either, every event since the run was created counts."""
-    lookbackMs: NotRequired[int | None]
-    """Events received up to this long before the wait begins count too, in milliseconds."""
-    match: NotRequired[str | None]
-    """An expression over `event`, the event's data, and the run; only events for which it is true count."""
-    type: Literal["wait_for_event"]
-
-
-class WorkflowMemberWaitSome(TypedDict):
-    """One of several waits: for so many of others."""
-
-    count: int
-    """How many of them must come."""
-    type: Literal["wait_some"]
-    waits: dict[str, WorkflowMember]
-    """The waits, by name; none of them has others inside."""
-
-
-class WorkflowMemberWebhook(TypedDict):
-    """One of several waits: for a call on its resume URL."""
-
-    allowGet: NotRequired[bool]
-    """Let a plain GET resume the run. Off by default: link scanners open every link."""
-    allowSync: NotRequired[bool]
-    """Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default."""
-    keepHeaders: NotRequired[list[str] | None]
-    """Headers of the call that are kept, beside those that always are."""
-    type: Literal["webhook"]
-
-
-class WorkflowMemberWorkflow(TypedDict):
-    """One of several waits: for a child run, which is started with it."""
-
-    definition: str
-    """The other workflow's name."""
-    input: NotRequired[Json]
-    """Templates allowed."""
-    type: Literal["workflow", "child"]
-    version: NotRequired[str | None]
-    """The newest version if absent."""
+    message: NotRequired[str | None]
+    """What a person is asked; templates allowed."""
+    roots: NotRequired[bool | None]
+    """The folders that the client works in."""
+    sampling: NotRequired[Json]
+    """What the client's model is asked: the parameters of `sampling/createMessage`, such as `messages` and `maxTokens`; templates allowed."""
+    schema: NotRequired[Json]
+    """With `message`: the JSON Schema of the form, an object whose fields are text, numbers, booleans or choices."""
 
 
 class WorkflowMessage(TypedDict):
@@ -3092,58 +3022,6 @@ class WorkflowStepWait(TypedDict):
     """An expression; when it is false, the step is skipped."""
 
 
-class WorkflowStepWaitAll(TypedDict):
-    """Waits for all of several waits."""
-
-    after: NotRequired[list[str] | None]
-    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
-    description: NotRequired[str | None]
-    name: str
-    """Unique in the workflow. `steps.<name>.output` is what it produced."""
-    next: NotRequired[str | None]
-    """In a written sequence: the step to go on with, further down, or `end`."""
-    onTimeout: NotRequired[WorkflowOnTimeout | None]
-    """What happens when the time is over; `fail` if absent."""
-    retry: NotRequired[WorkflowRetry | None]
-    saveAs: NotRequired[str | None]
-    """The key of `state` under which the step's result is stored."""
-    timeout: NotRequired[str | None]
-    """How long all of them together may take."""
-    timeoutMs: NotRequired[int | None]
-    type: Literal["wait_all"]
-    waits: dict[str, WorkflowMember]
-    """The waits, by name."""
-    when: NotRequired[str | None]
-    """An expression; when it is false, the step is skipped."""
-
-
-class WorkflowStepWaitAny(TypedDict):
-    """Waits for the first of several waits; the others are cancelled with it."""
-
-    after: NotRequired[list[str] | None]
-    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
-    description: NotRequired[str | None]
-    goto: NotRequired[dict[str, str] | None]
-    """The step to go on with, by the name of the wait that came; without one, the step that follows in order."""
-    name: str
-    """Unique in the workflow. `steps.<name>.output` is what it produced."""
-    next: NotRequired[str | None]
-    """In a written sequence: the step to go on with, further down, or `end`."""
-    onTimeout: NotRequired[WorkflowOnTimeout | None]
-    """What happens when the time is over; `fail` if absent."""
-    retry: NotRequired[WorkflowRetry | None]
-    saveAs: NotRequired[str | None]
-    """The key of `state` under which the step's result is stored."""
-    timeout: NotRequired[str | None]
-    """How long all of them together may take."""
-    timeoutMs: NotRequired[int | None]
-    type: Literal["wait_any"]
-    waits: dict[str, WorkflowMember]
-    """The waits, by name. Those that come in the same moment count in the order of their names."""
-    when: NotRequired[str | None]
-    """An expression; when it is false, the step is skipped."""
-
-
 class WorkflowStepWaitForEvent(TypedDict):
     """Waits for an event that is sent to everyone."""
 
@@ -3170,35 +3048,6 @@ class WorkflowStepWaitForEvent(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["wait_for_event"]
-    when: NotRequired[str | None]
-    """An expression; when it is false, the step is skipped."""
-
-
-class WorkflowStepWaitSome(TypedDict):
-    """Waits for so many of several waits; the others are cancelled with the last of them."""
-
-    after: NotRequired[list[str] | None]
-    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
-    count: int
-    """How many of them must come."""
-    description: NotRequired[str | None]
-    goto: NotRequired[dict[str, str] | None]
-    """The step to go on with, by the name of the wait that came first; without one, the step that follows in order."""
-    name: str
-    """Unique in the workflow. `steps.<name>.output` is what it produced."""
-    next: NotRequired[str | None]
-    """In a written sequence: the step to go on with, further down, or `end`."""
-    onTimeout: NotRequired[WorkflowOnTimeout | None]
-    """What happens when the time is over; `fail` if absent."""
-    retry: NotRequired[WorkflowRetry | None]
-    saveAs: NotRequired[str | None]
-    """The key of `state` under which the step's result is stored."""
-    timeout: NotRequired[str | None]
-    """How long all of them together may take."""
-    timeoutMs: NotRequired[int | None]
-    type: Literal["wait_some"]
-    waits: dict[str, WorkflowMember]
-    """The waits, by name. Those that come in the same moment count in the order of their names."""
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
@@ -3281,17 +3130,17 @@ WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "Workf
 WorkflowHolds: TypeAlias = Union[Literal["work"], Literal["run"]]
 WorkflowLimitScope: TypeAlias = Union[Literal["workflow"], Literal["workspace"]]
 WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
-WorkflowMember: TypeAlias = Union["WorkflowMemberWait", "WorkflowMemberExternalEvent", "WorkflowMemberWaitForEvent", "WorkflowMemberWebhook", "WorkflowMemberApproval", "WorkflowMemberWorkflow", "WorkflowMemberWaitAny", "WorkflowMemberWaitAll", "WorkflowMemberWaitSome"]
+WorkflowMcpKind: TypeAlias = Literal["tool", "prompt"]
+WorkflowMcpTask: TypeAlias = Union[Literal["whenLong"], Literal["always"], Literal["never"]]
 WorkflowMethod: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 WorkflowOnApprovalTimeout: TypeAlias = Union[Literal["fail", "continue", "approve", "reject"], "WorkflowOnApprovalTimeoutGoto"]
 WorkflowOnCodeChange: TypeAlias = Union[Literal["wait"], Literal["fail"]]
 WorkflowOnGuardrail: TypeAlias = Literal["block", "warn", "retry_with_feedback"]
 WorkflowOnItemFailure: TypeAlias = Literal["fail", "collect"]
-WorkflowOnRejectedMember: TypeAlias = Literal["fail", "continue"]
 WorkflowOnTimeout: TypeAlias = Union[Literal["fail"], Literal["continue"], "WorkflowOnTimeoutGoto"]
 WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
-WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap", "WorkflowStepWaitAny", "WorkflowStepWaitAll", "WorkflowStepWaitSome"]
+WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
 WorkflowWhenFull: TypeAlias = Union[Literal["queue"], Literal["skip"], Literal["replace"], Literal["refuse"]]
 ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_LIMIT", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "RUN_NOT_WAITING", "RUN_DOES_NOT_FIT", "RUN_BUSY", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "PINNED_TO_BUILD", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "LIMIT_FULL", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]

@@ -31,11 +31,13 @@ class Workflow:
         limits: Sequence[wire.WorkflowLimit] | None = None,
         priority: int | str | None = None,
         debounce: wire.WorkflowDebounce | None = None,
+        mcp: wire.WorkflowMcp | None = None,
         output: object = None,
     ) -> None:
         """``pin_to_build``: whether tasks stay with the build that took them first, for those that do not say so
         themselves. ``limits``: how many runs may be at work at once, and how many may begin in a time. ``debounce``: starts
-        that come shortly after each other begin one run together."""
+        that come shortly after each other begin one run together. ``mcp``: offers the workflow to clients of the Model Context
+        Protocol; ``{}`` makes it a tool."""
         self.name = name
         self._fields = camel(
             version=version,
@@ -48,6 +50,7 @@ class Workflow:
             limits=limits,
             priority=priority,
             debounce=debounce,
+            mcp=mcp,
             output=output,
         )
         self._events: dict[str, list[dict[str, object]]] = {}

@@ -42,6 +42,7 @@ fn every_field_is_described_in_its_section_with_its_range_and_nothing_else_is() 
         ("Tools", "Tool"),
         ("Retries", "Retry"),
         ("Events that start runs", "StartOn"),
+        ("Tools and prompts of agents", "Mcp"),
         ("When a run fails or is cancelled", "Hook"),
     ] {
         check_fields(parts, heading, &parts[part], &Names::new());
@@ -143,7 +144,7 @@ fn every_limit_is_listed_with_its_figure() {
         limits::HOOK_VALUE_BYTES limits::HOOK_MESSAGE_CHARS limits::HTTP_URL_BYTES limits::HTTP_HEADERS limits::HTTP_FAIL_ON
         limits::LOG_BYTES limits::LOG_LINE_BYTES limits::LOG_LINES
         limits::CONTENT_SCHEMA_BYTES limits::FAILURE_STACK_BYTES limits::FAILURE_CAUSE_BYTES limits::FAILURE_CAUSES
-        limits::SENTENCE_CHARS limits::START_KEY_CHARS
+        limits::SENTENCE_CHARS limits::START_KEY_CHARS limits::MCP_NAME_CHARS limits::MCP_ASKS
         limits::PAYLOAD_BYTES limits::STATE_BYTES limits::DEFINITION_BYTES limits::NESTING
         limits::WORKFLOW_NAME_CHARS limits::VERSION_CHARS limits::DESCRIPTION_CHARS limits::STEP_NAME_CHARS
         limits::NAME_CHARS limits::STEPS limits::TAGS limits::EXPRESSION_BYTES limits::EXPRESSION_DEPTH
