@@ -29,6 +29,9 @@ const run = (...flags) =>
     );
   });
 
+/** Without colours and times. */
+const plain = (line) => line.replaceAll(/\u001b\[\d+m/g, "").replace(/^\S+Z /, "").trim();
+
 /** Each scenario, with the versions that it is for. One of an extension is for the newest. */
 const scenarios = async () => {
   const { said } = await run("list", "--server");
@@ -51,8 +54,11 @@ for (const version of VERSIONS) {
       const flags = name.startsWith("tasks-") || name.startsWith("sep-2640") ? [] : ["--spec-version", version];
       const judged = () => run("server", "--url", abide.mcp, "--scenario", name, ...flags);
       const reason = NOT_APPLICABLE[name];
-      await t.test(reason ? `${name} does not apply: ${reason}` : name, async () => {
+      await t.test(reason ? `${name} does not apply: ${reason}` : name, async (t) => {
         const { code, said } = await judged();
+        for (const line of said.split("\n").filter((line) => /\b(WARNING|SKIPPED)\b/.test(line))) t.diagnostic(plain(line));
+        const [counted] = said.match(/^Passed: .*$/m) ?? [];
+        if (counted) t.diagnostic(counted);
         if (reason) assert.notEqual(code, 0, `${name} passes; take it from the list`);
         else assert.equal(code, 0, said);
       });

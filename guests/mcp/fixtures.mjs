@@ -80,7 +80,7 @@ const tasks = [
 const inputRequired = [
   asking("test_input_required_result_elicitation", { user_name: form("What is your name?", { name: string }) }, text("Hello, {{ state.user_name.name }}!")),
   asking("test_input_required_result_sampling", { capital_question: sampling("What is the capital of France?") }, text("{{ state.capital_question.content.text }}")),
-  asking("test_input_required_result_list_roots", { client_roots: { roots: true } }, text("{{ state.client_roots.roots }}")),
+  asking("test_input_required_result_list_roots", { client_roots: { roots: true } }, text("The roots: {{ state.client_roots.roots }}")),
   asking("test_input_required_result_request_state", { confirm: form("Please confirm", { ok: boolean }) }, text("state-ok: {{ state.confirm.ok }}")),
   asking(
     "test_input_required_result_multiple_inputs",

@@ -101,9 +101,17 @@ fn of_output(output: &Value) -> Value {
     result
 }
 
+/// Whether these are blocks as the protocol has them.
 fn is_content(content: &Value) -> bool {
-    let types = ["text", "image", "audio", "resource", "resource_link"];
-    content.as_array().is_some_and(|blocks| blocks.iter().all(|block| types.contains(&text(block, "type"))))
+    let has = |block: &Value, field: &str| block.get(field).is_some_and(Value::is_string);
+    let is_block = |block: &Value| match text(block, "type") {
+        "text" => has(block, "text"),
+        "image" | "audio" => has(block, "data") && has(block, "mimeType"),
+        "resource" => block.get("resource").is_some_and(|resource| has(resource, "uri")),
+        "resource_link" => has(block, "uri") && has(block, "name"),
+        _ => false,
+    };
+    content.as_array().is_some_and(|blocks| blocks.iter().all(is_block))
 }
 
 #[cfg(test)]
