@@ -1,6 +1,6 @@
 // abide under test: a server on a file that is thrown away, the fixtures, and a worker that does their work.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,9 +36,7 @@ export class Abide {
   async up() {
     const flags = ["serve", "--store", this.store, "--listen", `127.0.0.1:${this.port}`, ...this.own];
     flags.push("--log", process.env.ABIDE_TEST_LOG ?? "error");
-    this.process = spawn(bin, flags, { stdio: ["ignore", "pipe", "inherit"] });
-    this.said = "";
-    this.process.stdout.on("data", (text) => (this.said += text));
+    this.process = spawn(bin, flags, { stdio: ["ignore", "ignore", "inherit"] });
     this.gone = new Promise((resolve) => this.process.once("exit", resolve));
     for (;;) {
       const ready = await fetch(`${this.url}/ready`).then((answer) => answer.ok, () => false);
@@ -65,6 +63,11 @@ export class Abide {
     const value = await answer.json().catch(() => null);
     if (!answer.ok) throw Object.assign(new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(value)}`), { status: answer.status });
     return value;
+  }
+
+  /** Of a server with `--auth required`: the first key is in a file beside its store. */
+  adminKey() {
+    return readFileSync(`${this.store.replace("sqlite:", "")}.admin-key`, "utf8").match(/abk_[0-9a-f]+/)[0];
   }
 
   async deploy(key) {

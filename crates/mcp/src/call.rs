@@ -14,7 +14,7 @@ use crate::api::{segment, text};
 use crate::ask::{self, Ask, Question, Reply};
 use crate::catalog::Offered;
 use crate::client::{Era, TASKS};
-use crate::dispatch::{Asked, required};
+use crate::dispatch::{Context, required};
 use crate::follow::{Reporter, ends, is_worth_a_look};
 use crate::outcome::{self, RUN_ID, has_ended};
 use crate::rpc::Error;
@@ -31,16 +31,16 @@ const STDIO: &str = "abide-transport";
 /// What the runs that clients start are found by.
 const TAG: &str = "mcp";
 
-pub(crate) async fn call(asked: &Asked, params: &Value) -> Result<Value, Error> {
+pub(crate) async fn call(context: &Context, params: &Value) -> Result<Value, Error> {
     let name = required(params, "name")?;
     if name.starts_with(OWN_TOOLS) {
-        return own_tools::call(asked, name, params).await;
+        return own_tools::call(context, name, params).await;
     }
-    let found = asked.gateway.catalog.named(&asked.api, name, McpKind::Tool).await?;
+    let found = context.gateway.catalog.named(&context.api, name, McpKind::Tool).await?;
     let offered = found.ok_or_else(|| Error::invalid(format!("there is no tool `{name}`")))?;
-    let call = Call::read(asked, offered, params)?;
-    if asked.client.era == Era::Stateless && !asked.client.headers.contains_key(STDIO) {
-        headers::check_arguments(&asked.client.headers, &call.offered.input_schema, &call.arguments)?;
+    let call = Call::read(context, offered, params)?;
+    if context.client.era == Era::Stateless && !context.client.headers.contains_key(STDIO) {
+        headers::check_arguments(&context.client.headers, &call.offered.input_schema, &call.arguments)?;
     }
     match call.turn().await? {
         Turn::Ended(run) => outcome::result(&run),
@@ -106,18 +106,22 @@ pub(crate) enum Turn {
 }
 
 pub(crate) struct Call<'a> {
-    asked: &'a Asked,
+    context: &'a Context,
     pub(crate) offered: Arc<Offered>,
     pub(crate) arguments: Value,
     responses: Map<String, Value>,
-    /// Whether it may become one.
+    /// Whether the call may become a task.
     tasks: bool,
     state: Option<RequestState>,
     key: Option<String>,
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn read(asked: &'a Asked, offered: Arc<Offered>, params: &Value) -> Result<Call<'a>, Error> {
+    pub(crate) fn read(
+        context: &'a Context,
+        offered: Arc<Offered>,
+        params: &Value,
+    ) -> Result<Call<'a>, Error> {
         let object = |field: &str| match params.get(field) {
             None => Ok(Map::new()),
             Some(Value::Object(given)) => Ok(given.clone()),
@@ -136,8 +140,8 @@ impl<'a> Call<'a> {
         };
         let key = params["_meta"].get("idempotencyKey").and_then(Value::as_str).map(str::to_owned);
         let responses = object("inputResponses")?;
-        let tasks = asked.client.capabilities.tasks && offered.task() != McpTask::Never;
-        Ok(Call { asked, offered, arguments: arguments.into(), responses, tasks, state, key })
+        let tasks = context.client.capabilities.tasks && offered.task() != McpTask::Never;
+        Ok(Call { context, offered, arguments: arguments.into(), responses, tasks, state, key })
     }
 
     /// Of what is not a tool.
@@ -146,7 +150,7 @@ impl<'a> Call<'a> {
     }
 
     pub(crate) async fn turn(mut self) -> Result<Turn, Error> {
-        let client = self.asked.client.capabilities;
+        let client = self.context.client.capabilities;
         if self.offered.task() == McpTask::Always && !client.tasks {
             return Err(Error::missing_capability(json!({ "extensions": { TASKS: {} } })));
         }
@@ -181,13 +185,13 @@ impl<'a> Call<'a> {
                         format!("the caller was asked for `{name}` and did not say it; nothing was started");
                     return Ok(Some(Turn::Refused(outcome::failed(&message))));
                 }
-                None if !question.may_be_put_to(self.asked.client.capabilities) => {
+                None if !question.may_be_put_to(self.context.client.capabilities) => {
                     return Err(Error::missing_capability(question.needs()));
                 }
                 None => drop(questions.insert(name.clone(), question.request())),
             }
         }
-        match (questions.is_empty(), self.asked.client.era) {
+        match (questions.is_empty(), self.context.client.era) {
             (true, _) => Ok(None),
             (false, Era::Stateless) => Ok(Some(Turn::AskFirst(questions))),
             (false, Era::Sessions) => {
@@ -208,7 +212,7 @@ impl<'a> Call<'a> {
             }
         }
         let start = json!({ "name": self.offered.name, "input": self.arguments, "tags": [TAG] });
-        let started = self.asked.api.post_once("/workflow-runs", &start, self.key.as_deref()).await;
+        let started = self.context.api.post_once("/workflow-runs", &start, self.key.as_deref()).await;
         let run = match started {
             Ok(started) => text(&started, "id").to_owned(),
             Err(problem) if problem.is_about_what_was_sent() => return Ok(Err(outcome::refused(&problem))),
@@ -216,7 +220,7 @@ impl<'a> Call<'a> {
         };
         for (name, payload) in early {
             let signal = json!({ "signalType": name, "payload": payload });
-            self.asked.api.post(&format!("/workflow-runs/{}/resume", segment(&run)), &signal).await?;
+            self.context.api.post(&format!("/workflow-runs/{}/resume", segment(&run)), &signal).await?;
         }
         Ok(Ok(run))
     }
@@ -224,17 +228,17 @@ impl<'a> Call<'a> {
     /// Finds the run that was started before, and gives it what was answered.
     async fn go_on(&self, state: RequestState) -> Result<(String, u64), Error> {
         let not_ours = || Error::invalid("`requestState` is not of a call of this tool with these arguments");
-        let run = match self.asked.api.get(&format!("/workflow-runs/{}", segment(&state.run))).await {
+        let run = match self.context.api.get(&format!("/workflow-runs/{}", segment(&state.run))).await {
             Err(problem) if problem.is_unknown() => return Err(not_ours()),
             found => found?,
         };
         if text(&run["definition"], "name") != self.offered.name || run["input"] != self.arguments {
             return Err(not_ours());
         }
-        let client = self.asked.client.capabilities;
-        for ask in ask::open(&self.asked.api, &run, Some(&self.offered), client).await? {
+        let client = self.context.client.capabilities;
+        for ask in ask::open(&self.context.api, &run, Some(&self.offered), client).await? {
             if let Some(response) = self.responses.get(&ask.name) {
-                ask.give(&self.asked.api, response).await?;
+                ask.give(&self.context.api, response).await?;
             }
         }
         Ok((state.run, run["version"].as_u64().unwrap_or_default()))
@@ -243,8 +247,8 @@ impl<'a> Call<'a> {
     async fn follow(&self, id: &str, after: u64) -> Result<Turn, Error> {
         let may_be_task = self.tasks;
         let mut until = Instant::now() + if may_be_task { AT_ONCE } else { PATIENCE };
-        let mut reporter = Reporter::new(self.asked, &self.offered);
-        let mut records = self.asked.api.records(id, after).await?;
+        let mut reporter = Reporter::new(self.context, &self.offered);
+        let mut records = self.context.api.records(id, after).await?;
         let mut put = HashSet::new();
         // A run that was there before is looked at at once; a new one when its first records have been told.
         let mut look = after > 0 || self.offered.task() == McpTask::Always;
@@ -268,7 +272,7 @@ impl<'a> Call<'a> {
                 }
             }
             look = false;
-            let run = self.asked.api.get(&format!("/workflow-runs/{}", segment(id))).await?;
+            let run = self.context.api.get(&format!("/workflow-runs/{}", segment(id))).await?;
             if has_ended(&run) && self.offered.task() != McpTask::Always {
                 while let Some(record) = next_if(&mut records, reporter.is_heard(), until).await {
                     reporter.tell(&record).await;
@@ -283,9 +287,9 @@ impl<'a> Call<'a> {
                 return Ok(Turn::Task(run));
             }
             if waits {
-                let client = self.asked.client.capabilities;
-                let asks = ask::open(&self.asked.api, &run, Some(&self.offered), client).await?;
-                match self.asked.client.era {
+                let client = self.context.client.capabilities;
+                let asks = ask::open(&self.context.api, &run, Some(&self.offered), client).await?;
+                match self.context.client.era {
                     Era::Stateless if !asks.is_empty() => return Ok(Turn::Asks(asks, run)),
                     Era::Stateless => {}
                     Era::Sessions => {
@@ -293,7 +297,7 @@ impl<'a> Call<'a> {
                             let mut request = ask.question.request();
                             request["jsonrpc"] = "2.0".into();
                             request["id"] = ask.id.as_str().into();
-                            self.asked.outbox.send(request).await;
+                            self.context.outbox.send(request).await;
                             until = Instant::now() + TO_ANSWER;
                         }
                     }

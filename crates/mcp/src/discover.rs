@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Era, STATELESS, TASKS, VERSIONS};
-use crate::dispatch::Asked;
+use crate::dispatch::Context;
 use crate::own_tools;
 use crate::rpc::Error;
 
@@ -53,11 +53,11 @@ pub(crate) fn initialize(params: &Value) -> Value {
     })
 }
 
-pub(crate) async fn tools(asked: &Asked) -> Result<Value, Error> {
-    let offered = asked.gateway.catalog.tools(&asked.api).await?;
+pub(crate) async fn tools(context: &Context) -> Result<Value, Error> {
+    let offered = context.gateway.catalog.tools(&context.api).await?;
     let own = own_tools::listed();
     let tools: Vec<Value> = offered.iter().map(|tool| tool.listed()).chain(own).collect();
-    Ok(cached(asked.client.era, json!({ "tools": tools }), LISTED_MS))
+    Ok(cached(context.client.era, json!({ "tools": tools }), LISTED_MS))
 }
 
 /// A result with the time for which it may be kept, where the protocol has that. It is for the caller alone.

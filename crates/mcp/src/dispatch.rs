@@ -12,7 +12,7 @@ use crate::rpc::Error;
 use crate::{call, discover, listen, prompts, resources, tasks};
 
 /// A request, and whom it is from.
-pub(crate) struct Asked {
+pub(crate) struct Context {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) api: Api,
     pub(crate) client: Client,
@@ -20,7 +20,7 @@ pub(crate) struct Asked {
     pub(crate) outbox: Outbox,
 }
 
-impl Asked {
+impl Context {
     pub(crate) async fn answer(&self, method: &str, params: Map<String, Value>) -> Result<Value, Error> {
         let params = Value::Object(params);
         let era = self.client.era;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::text;
 use crate::catalog::Offered;
 use crate::client::protocol_level;
-use crate::dispatch::Asked;
+use crate::dispatch::Context;
 use crate::rpc;
 
 /// After these records a run may have ended, or wait for somebody.
@@ -23,20 +23,20 @@ pub(crate) fn ends(record: &Value) -> bool {
 
 /// What the caller is told on the way.
 pub(crate) struct Reporter<'a> {
-    asked: &'a Asked,
+    context: &'a Context,
     steps: &'a [String],
     done: HashSet<String>,
     begun: bool,
 }
 
 impl<'a> Reporter<'a> {
-    pub(crate) fn new(asked: &'a Asked, offered: &'a Offered) -> Reporter<'a> {
-        Reporter { asked, steps: &offered.steps, done: HashSet::new(), begun: false }
+    pub(crate) fn new(context: &'a Context, offered: &'a Offered) -> Reporter<'a> {
+        Reporter { context, steps: &offered.steps, done: HashSet::new(), begun: false }
     }
 
     /// Whether anything is told at all.
     pub(crate) fn is_heard(&self) -> bool {
-        self.asked.client.progress_token.is_some() || self.asked.client.wants_logs()
+        self.context.client.progress_token.is_some() || self.context.client.wants_logs()
     }
 
     pub(crate) async fn tell(&mut self, record: &Value) {
@@ -53,24 +53,24 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// So many of the steps are done.
+    /// Tells how many of the steps are done.
     async fn progress(&self, record: &Value) {
-        let Some(token) = &self.asked.client.progress_token else { return };
+        let Some(token) = &self.context.client.progress_token else { return };
         let params = json!({
             "progressToken": token,
             "progress": self.done.len(),
             "total": self.steps.len(),
             "message": text(record, "text"),
         });
-        self.asked.outbox.send(rpc::notification("notifications/progress", params)).await;
+        self.context.outbox.send(rpc::notification("notifications/progress", params)).await;
     }
 
     async fn log(&self, record: &Value) {
         for line in record.get("lines").and_then(Value::as_array).into_iter().flatten() {
             let level = protocol_level(text(line, "level"));
-            if self.asked.client.wants(level) {
+            if self.context.client.wants(level) {
                 let params = json!({ "level": level, "logger": text(record, "stepName"), "data": text(line, "message") });
-                self.asked.outbox.send(rpc::notification("notifications/message", params)).await;
+                self.context.outbox.send(rpc::notification("notifications/message", params)).await;
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::api::Api;
 use crate::client::{
     Capabilities, Client, Era, META_CAPABILITIES, META_VERSION, SESSION, STATELESS, VERSIONS,
 };
-use crate::dispatch::Asked;
+use crate::dispatch::Context;
 use crate::rpc::{Error, Message};
 use crate::{Gateway, PATH, ask, headers, metadata, rpc};
 
@@ -94,10 +94,10 @@ async fn take_message(
             let outbox = Outbox(wants_stream(headers).then_some(sender));
             let session = (client.era == Era::Sessions && method == "initialize")
                 .then(|| Capabilities::of(params.get("capabilities").unwrap_or(&Value::Null)).session());
-            let asked = Asked { gateway: Arc::clone(gateway), api, client, id: id.clone(), outbox };
+            let context = Context { gateway: Arc::clone(gateway), api, client, id: id.clone(), outbox };
             let work = async move {
                 let _room = room;
-                asked.answer(&method, params).await
+                context.answer(&method, params).await
             };
             let under_way = UnderWay { gateway: Arc::clone(gateway), id, work: Box::pin(work), told };
             Ok(under_way.respond(session).await)

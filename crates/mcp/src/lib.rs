@@ -88,7 +88,7 @@ impl Gateway {
         })
     }
 
-    /// Its routes: [`PATH`], and what is said about it under `/.well-known`.
+    /// The routes of the gateway: [`PATH`], and what is said about it under `/.well-known`.
     pub fn router(self: &Arc<Gateway>) -> Router {
         http::router(Arc::clone(self))
     }

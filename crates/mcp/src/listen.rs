@@ -12,20 +12,20 @@ use serde_json::{Value, json};
 
 use crate::api::{Records, text};
 use crate::client::META_SUBSCRIPTION;
-use crate::dispatch::Asked;
+use crate::dispatch::Context;
 use crate::follow::is_worth_a_look;
 use crate::resources::{self, Named};
 use crate::rpc::{self, Error};
 use crate::tasks;
 
-/// How often it is asked which workflows there are.
+/// The time between two looks at which workflows there are.
 const LOOKS: Duration = Duration::from_millis(500);
 /// Runs that one stream follows.
 const FOLLOWED: usize = 32;
 /// Definitions that are new since the last look.
 const NEW: usize = 50;
 
-pub(crate) async fn listen(asked: &Asked, params: &Value) -> Result<Value, Error> {
+pub(crate) async fn listen(context: &Context, params: &Value) -> Result<Value, Error> {
     let Some(Value::Object(wanted)) = params.get("notifications") else {
         return Err(Error::malformed("`notifications` must say what to listen for"));
     };
@@ -35,19 +35,19 @@ pub(crate) async fn listen(asked: &Asked, params: &Value) -> Result<Value, Error
     };
     let says = |field: &str| wanted.get(field) == Some(&Value::Bool(true));
     if wanted.contains_key("taskIds") {
-        tasks::need_extension(asked)?;
+        tasks::need_extension(context)?;
     }
     let (ids, uris) = (texts("taskIds"), texts("resourceSubscriptions"));
     if ids.len() + uris.len() > FOLLOWED {
         return Err(Error::malformed(format!("one stream follows at most {FOLLOWED} runs (FOLLOWED)")));
     }
-    let room = Arc::clone(&asked.gateway.listeners).try_acquire_owned();
+    let room = Arc::clone(&context.gateway.listeners).try_acquire_owned();
     let _room = room.map_err(|_| Error::busy("too many streams are open; poll, or try again"))?;
     let mut listening = Listening {
-        asked,
+        context,
         tools: says("toolsListChanged"),
         prompts: says("promptsListChanged"),
-        newest: newest(asked).await?,
+        newest: newest(context).await?,
         followed: SelectAll::new(),
         told: HashMap::new(),
     };
@@ -64,9 +64,9 @@ pub(crate) async fn listen(asked: &Asked, params: &Value) -> Result<Value, Error
             agreed[field] = agreed_to.into();
         }
     }
-    tell(asked, "notifications/subscriptions/acknowledged", json!({ "notifications": agreed })).await;
+    tell(context, "notifications/subscriptions/acknowledged", json!({ "notifications": agreed })).await;
     listening.go_on().await?;
-    Ok(json!({ "_meta": { META_SUBSCRIPTION: asked.id } }))
+    Ok(json!({ "_meta": { META_SUBSCRIPTION: context.id } }))
 }
 
 /// Who a record is of interest to.
@@ -77,7 +77,7 @@ enum Follows {
 }
 
 struct Listening<'a> {
-    asked: &'a Asked,
+    context: &'a Context,
     tools: bool,
     prompts: bool,
     /// The newest definition that was seen.
@@ -92,9 +92,9 @@ impl Listening<'_> {
     async fn follow_tasks(&mut self, ids: Vec<String>) -> Result<Vec<String>, Error> {
         let mut agreed = Vec::new();
         for id in ids {
-            let Ok((run, asks)) = tasks::find(self.asked, &id).await else { continue };
+            let Ok((run, asks)) = tasks::find(self.context, &id).await else { continue };
             self.told.insert(id.clone(), tasks::detailed(&run, &asks));
-            let records = self.asked.api.records(&id, run["version"].as_u64().unwrap_or_default()).await?;
+            let records = self.context.api.records(&id, run["version"].as_u64().unwrap_or_default()).await?;
             if let Some(records) = records {
                 self.followed.push(followed(Follows::Task(id.clone()), records));
             }
@@ -108,9 +108,9 @@ impl Listening<'_> {
         let mut agreed = Vec::new();
         for uri in uris {
             let Some(Named::Run(run) | Named::History(run)) = resources::named(&uri) else { continue };
-            let Ok((found, _)) = tasks::find(self.asked, run).await else { continue };
+            let Ok((found, _)) = tasks::find(self.context, run).await else { continue };
             let after = found["version"].as_u64().unwrap_or_default();
-            if let Ok(Some(records)) = self.asked.api.records(run, after).await {
+            if let Ok(Some(records)) = self.context.api.records(run, after).await {
                 self.followed.push(followed(Follows::Resource(uri.clone()), records));
             }
             agreed.push(uri);
@@ -128,7 +128,7 @@ impl Listening<'_> {
                     }
                     Follows::Task(_) => {}
                     Follows::Resource(uri) => {
-                        tell(self.asked, "notifications/resources/updated", json!({ "uri": uri })).await;
+                        tell(self.context, "notifications/resources/updated", json!({ "uri": uri })).await;
                     }
                 },
                 _ = looks.tick() => self.look_for_workflows().await?,
@@ -137,11 +137,11 @@ impl Listening<'_> {
     }
 
     async fn tell_of_task(&mut self, id: &str) -> Result<(), Error> {
-        let (run, asks) = tasks::find(self.asked, id).await?;
+        let (run, asks) = tasks::find(self.context, id).await?;
         let task = tasks::detailed(&run, &asks);
         if self.told.get(id) != Some(&task) {
             self.told.insert(id.to_owned(), task.clone());
-            tell(self.asked, "notifications/tasks", task).await;
+            tell(self.context, "notifications/tasks", task).await;
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Listening<'_> {
         if !self.tools && !self.prompts {
             return Ok(());
         }
-        let page = self.asked.api.get(&format!("/workflow-definitions?limit={NEW}")).await?;
+        let page = self.context.api.get(&format!("/workflow-definitions?limit={NEW}")).await?;
         let ids: Vec<String> = page["data"]
             .as_array()
             .into_iter()
@@ -162,25 +162,26 @@ impl Listening<'_> {
         self.newest = Some(newest);
         let (mut tools, mut prompts) = (false, false);
         for id in &ids {
-            match self.asked.gateway.catalog.get(&self.asked.api, id).await?.map(|offered| offered.kind()) {
+            match self.context.gateway.catalog.get(&self.context.api, id).await?.map(|offered| offered.kind())
+            {
                 Some(McpKind::Tool) => tools = true,
                 Some(McpKind::Prompt) => prompts = true,
                 None => {}
             }
         }
         if tools && self.tools {
-            tell(self.asked, "notifications/tools/list_changed", json!({})).await;
+            tell(self.context, "notifications/tools/list_changed", json!({})).await;
         }
         if prompts && self.prompts {
-            tell(self.asked, "notifications/prompts/list_changed", json!({})).await;
+            tell(self.context, "notifications/prompts/list_changed", json!({})).await;
         }
         Ok(())
     }
 }
 
-async fn tell(asked: &Asked, method: &str, mut params: Value) {
-    params["_meta"] = json!({ META_SUBSCRIPTION: asked.id });
-    asked.outbox.send(rpc::notification(method, params)).await;
+async fn tell(context: &Context, method: &str, mut params: Value) {
+    params["_meta"] = json!({ META_SUBSCRIPTION: context.id });
+    context.outbox.send(rpc::notification(method, params)).await;
 }
 
 fn followed(who: Follows, records: Records) -> BoxStream<'static, (Follows, Value)> {
@@ -191,7 +192,7 @@ fn followed(who: Follows, records: Records) -> BoxStream<'static, (Follows, Valu
     .boxed()
 }
 
-async fn newest(asked: &Asked) -> Result<Option<String>, Error> {
-    let page = asked.api.get("/workflow-definitions?limit=1").await?;
+async fn newest(context: &Context) -> Result<Option<String>, Error> {
+    let page = context.api.get("/workflow-definitions?limit=1").await?;
     Ok(page["data"].get(0).map(|listed| text(listed, "id").to_owned()))
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::{segment, text};
 use crate::client::Era;
-use crate::dispatch::Asked;
+use crate::dispatch::Context;
 use crate::outcome;
 use crate::rpc::Error;
 
@@ -19,7 +19,7 @@ struct OwnTool {
     title: &'static str,
     about: &'static str,
     changes: bool,
-    /// Its arguments: name, what it is about, whether it must be given, and its schema.
+    /// The arguments of the tool: name, what it is about, whether it must be given, and its schema.
     arguments: &'static [(&'static str, &'static str, bool, Of)],
 }
 
@@ -28,18 +28,18 @@ enum Of {
     Text,
     Count,
     Json,
-    OneOf(&'static [&'static str]),
+    Word(&'static [&'static str]),
 }
 
 const RUN: (&str, &str, bool, Of) = ("runId", "The run: `run_…`", true, Of::Text);
 const WAIT: (&str, &str, bool, Of) = ("waitpointId", "The wait: `wp_…`", true, Of::Text);
 const LIMIT: (&str, &str, bool, Of) = ("limit", "Items at most, up to 50", false, Of::Count);
 const CURSOR: (&str, &str, bool, Of) = ("cursor", "The `nextCursor` of the page before", false, Of::Text);
-const KINDS: Of = Of::OneOf(&[
+const KINDS: Of = Of::Word(&[
     "DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "CAPACITY", "CODE",
 ]);
 const STATUSES: Of =
-    Of::OneOf(&["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]);
+    Of::Word(&["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]);
 
 const TOOLS: [OwnTool; 7] = [
     OwnTool {
@@ -84,7 +84,7 @@ const TOOLS: [OwnTool; 7] = [
                 "action",
                 "What to do with it",
                 true,
-                Of::OneOf(&["complete", "timeout", "cancel", "reschedule"]),
+                Of::Word(&["complete", "timeout", "cancel", "reschedule"]),
             ),
             ("resumeAt", "With `reschedule`: the instant, such as 2027-01-31T09:00:00Z", false, Of::Text),
             ("payload", "With `complete`: what came, any JSON", false, Of::Json),
@@ -108,7 +108,7 @@ const TOOLS: [OwnTool; 7] = [
         changes: true,
         arguments: &[
             WAIT,
-            ("decision", "The decision", true, Of::OneOf(&["approve", "reject"])),
+            ("decision", "The decision", true, Of::Word(&["approve", "reject"])),
             ("comment", "Why", false, Of::Text),
         ],
     },
@@ -129,7 +129,7 @@ impl OwnTool {
                 Of::Text => json!({ "type": "string" }),
                 Of::Count => json!({ "type": "integer", "minimum": 1, "maximum": ITEMS }),
                 Of::Json => json!({}),
-                Of::OneOf(words) => json!({ "type": "string", "enum": words }),
+                Of::Word(words) => json!({ "type": "string", "enum": words }),
             };
             schema["description"] = (*about).into();
             properties[*name] = schema;
@@ -162,7 +162,7 @@ impl OwnTool {
                 Of::Text => value.is_string(),
                 Of::Count => value.as_u64().is_some_and(|count| (1..=ITEMS).contains(&count)),
                 Of::Json => true,
-                Of::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+                Of::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             };
             if !fits {
                 return Some(format!("`{name}` is not as its schema says"));
@@ -178,7 +178,7 @@ pub(crate) fn listed() -> impl Iterator<Item = Value> {
     TOOLS.iter().map(OwnTool::listed)
 }
 
-pub(crate) async fn call(asked: &Asked, name: &str, params: &Value) -> Result<Value, Error> {
+pub(crate) async fn call(context: &Context, name: &str, params: &Value) -> Result<Value, Error> {
     let tool = TOOLS.iter().find(|tool| tool.name == name);
     let tool = tool.ok_or_else(|| Error::invalid(format!("there is no tool `{name}`")))?;
     let none = json!({});
@@ -187,11 +187,11 @@ pub(crate) async fn call(asked: &Asked, name: &str, params: &Value) -> Result<Va
         return Ok(outcome::failed(&misfit));
     }
     if tool.changes
-        && let Some(unconfirmed) = unconfirmed(asked, tool, arguments, params)?
+        && let Some(unconfirmed) = unconfirmed(context, tool, arguments, params)?
     {
         return Ok(unconfirmed);
     }
-    match perform(asked, name, arguments).await {
+    match perform(context, name, arguments).await {
         Ok(done) => Ok(json!({
             "content": [{ "type": "text", "text": done.to_string() }],
             "structuredContent": done,
@@ -203,12 +203,12 @@ pub(crate) async fn call(asked: &Asked, name: &str, params: &Value) -> Result<Va
 
 /// The answer to a call that nobody has agreed to yet: the question, or that it has to be put.
 fn unconfirmed(
-    asked: &Asked,
+    context: &Context,
     tool: &OwnTool,
     arguments: &Value,
     params: &Value,
 ) -> Result<Option<Value>, Error> {
-    let asks = asked.client.era == Era::Stateless && asked.client.capabilities.elicitation;
+    let asks = context.client.era == Era::Stateless && context.client.capabilities.elicitation;
     if !asks {
         if arguments.get(CONFIRM) == Some(&Value::Bool(true)) {
             return Ok(None);
@@ -242,8 +242,8 @@ fn unconfirmed(
     })))
 }
 
-async fn perform(asked: &Asked, name: &str, arguments: &Value) -> Result<Value, crate::api::Problem> {
-    let api = &asked.api;
+async fn perform(context: &Context, name: &str, arguments: &Value) -> Result<Value, crate::api::Problem> {
+    let api = &context.api;
     let id = |field: &str| segment(text(arguments, field));
     match name {
         "abide_list_waits" => api.get(&listing("/waitpoints?status=PENDING", arguments)).await,

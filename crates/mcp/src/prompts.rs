@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 use crate::api::text;
 use crate::call::{Call, Turn};
 use crate::discover::{LISTED_MS, cached};
-use crate::dispatch::{Asked, required};
+use crate::dispatch::{Context, required};
 use crate::outcome;
 use crate::rpc::Error;
 
-pub(crate) async fn list(asked: &Asked) -> Result<Value, Error> {
-    let offered = asked.gateway.catalog.prompts(&asked.api).await?;
+pub(crate) async fn list(context: &Context) -> Result<Value, Error> {
+    let offered = context.gateway.catalog.prompts(&context.api).await?;
     let prompts: Vec<Value> = offered.iter().map(|prompt| prompt.listed_as_prompt()).collect();
-    Ok(cached(asked.client.era, json!({ "prompts": prompts }), LISTED_MS))
+    Ok(cached(context.client.era, json!({ "prompts": prompts }), LISTED_MS))
 }
 
-pub(crate) async fn get(asked: &Asked, params: &Value) -> Result<Value, Error> {
+pub(crate) async fn get(context: &Context, params: &Value) -> Result<Value, Error> {
     let name = required(params, "name")?;
-    let found = asked.gateway.catalog.named(&asked.api, name, McpKind::Prompt).await?;
+    let found = context.gateway.catalog.named(&context.api, name, McpKind::Prompt).await?;
     let offered = found.ok_or_else(|| Error::invalid(format!("there is no prompt `{name}`")))?;
-    let call = Call::read(asked, offered, params)?.without_tasks();
+    let call = Call::read(context, offered, params)?.without_tasks();
     match call.turn().await? {
         Turn::Ended(run) => messages(&run),
         Turn::Asks(asks, run) => Ok(crate::call::input_required(&asks, &run)),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::{Problem, segment, text};
 use crate::client::Era;
 use crate::discover::{LISTED_MS, cached};
-use crate::dispatch::{Asked, required};
+use crate::dispatch::{Context, required};
 use crate::rpc::Error;
 
 const SCHEME: &str = "abide://";
@@ -54,7 +54,7 @@ fn is_page(path: &str) -> bool {
     path.ends_with(".md") && path.chars().all(is_plain) && !path.contains("..")
 }
 
-pub(crate) async fn list(asked: &Asked) -> Result<Value, Error> {
+pub(crate) async fn list(context: &Context) -> Result<Value, Error> {
     let own = [
         ("waits", "What waits", "Every open wait of every run, the next due first."),
         ("runs", "Runs", "The newest runs, with what became of them."),
@@ -63,10 +63,10 @@ pub(crate) async fn list(asked: &Asked) -> Result<Value, Error> {
         let uri = format!("{SCHEME}{path}");
         json!({ "uri": uri, "name": path, "title": title, "description": about, "mimeType": JSON })
     });
-    let pages = asked.api.text(PAGES).await.unwrap_or_default();
+    let pages = context.api.text(PAGES).await.unwrap_or_default();
     let pages = pages.lines().filter_map(page);
     let resources: Vec<Value> = own.into_iter().chain(pages).collect();
-    Ok(cached(asked.client.era, json!({ "resources": resources }), LISTED_MS))
+    Ok(cached(context.client.era, json!({ "resources": resources }), LISTED_MS))
 }
 
 /// A line of the list of pages: `- [title](url): what it is about`.
@@ -93,10 +93,10 @@ pub(crate) fn templates(era: Era) -> Value {
     cached(era, json!({ "resourceTemplates": templates }), PAGE_MS)
 }
 
-pub(crate) async fn read(asked: &Asked, params: &Value) -> Result<Value, Error> {
+pub(crate) async fn read(context: &Context, params: &Value) -> Result<Value, Error> {
     let uri = required(params, "uri")?;
     let unknown = || Error::unknown_resource(uri);
-    let get = async |path: String| match asked.api.get(&path).await {
+    let get = async |path: String| match context.api.get(&path).await {
         Ok(found) => Ok(found.to_string()),
         Err(problem) if is_unknown(&problem) => Err(unknown()),
         Err(problem) => Err(problem.into()),
@@ -110,12 +110,12 @@ pub(crate) async fn read(asked: &Asked, params: &Value) -> Result<Value, Error> 
         }
         Named::Wait(wait) => (JSON, 0, get(format!("/waitpoints/{}", segment(wait))).await?),
         Named::Page(page) => {
-            let found = asked.api.text(&format!("/{BOOK}{page}")).await;
+            let found = context.api.text(&format!("/{BOOK}{page}")).await;
             (MARKDOWN, PAGE_MS, found.ok_or_else(unknown)?)
         }
     };
     let contents = json!([{ "uri": uri, "mimeType": kind, "text": text }]);
-    Ok(cached(asked.client.era, json!({ "contents": contents }), ms))
+    Ok(cached(context.client.era, json!({ "contents": contents }), ms))
 }
 
 fn is_unknown(problem: &Problem) -> bool {

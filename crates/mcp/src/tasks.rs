@@ -6,15 +6,15 @@ use serde_json::{Map, Value, json};
 use crate::api::{segment, text};
 use crate::ask::{self, Ask};
 use crate::client::TASKS;
-use crate::dispatch::{Asked, required};
+use crate::dispatch::{Context, required};
 use crate::outcome::{self, has_ended};
 use crate::rpc::Error;
 
 /// How often a client should ask for a task that is worked on.
 const POLL_MS: u64 = 1_000;
 
-pub(crate) fn need_extension(asked: &Asked) -> Result<(), Error> {
-    match asked.client.capabilities.tasks {
+pub(crate) fn need_extension(context: &Context) -> Result<(), Error> {
+    match context.client.capabilities.tasks {
         true => Ok(()),
         false => Err(Error::missing_capability(json!({ "extensions": { TASKS: {} } }))),
     }
@@ -75,49 +75,49 @@ fn with(mut task: Value, field: &str, value: Value) -> Value {
 }
 
 /// The run of a task, and what its client can be asked.
-pub(crate) async fn find(asked: &Asked, id: &str) -> Result<(Value, Vec<Ask>), Error> {
-    let run = match asked.api.get(&format!("/workflow-runs/{}", segment(id))).await {
+pub(crate) async fn find(context: &Context, id: &str) -> Result<(Value, Vec<Ask>), Error> {
+    let run = match context.api.get(&format!("/workflow-runs/{}", segment(id))).await {
         Ok(run) => run,
         Err(problem) if problem.is_unknown() || problem.is_about_what_was_sent() => {
             return Err(Error::invalid(format!("there is no task `{id}`")));
         }
         Err(problem) => return Err(problem.into()),
     };
-    let offered = asked.gateway.catalog.get(&asked.api, text(&run["definition"], "id")).await?;
+    let offered = context.gateway.catalog.get(&context.api, text(&run["definition"], "id")).await?;
     let asks = match has_ended(&run) {
         true => Vec::new(),
-        false => ask::open(&asked.api, &run, offered.as_deref(), asked.client.capabilities).await?,
+        false => ask::open(&context.api, &run, offered.as_deref(), context.client.capabilities).await?,
     };
     Ok((run, asks))
 }
 
-pub(crate) async fn get(asked: &Asked, params: &Value) -> Result<Value, Error> {
-    need_extension(asked)?;
-    let (run, asks) = find(asked, required(params, "taskId")?).await?;
+pub(crate) async fn get(context: &Context, params: &Value) -> Result<Value, Error> {
+    need_extension(context)?;
+    let (run, asks) = find(context, required(params, "taskId")?).await?;
     Ok(detailed(&run, &asks))
 }
 
 /// Answers to what is not asked any more, or never was, are left alone.
-pub(crate) async fn update(asked: &Asked, params: &Value) -> Result<Value, Error> {
-    need_extension(asked)?;
-    let (_, asks) = find(asked, required(params, "taskId")?).await?;
+pub(crate) async fn update(context: &Context, params: &Value) -> Result<Value, Error> {
+    need_extension(context)?;
+    let (_, asks) = find(context, required(params, "taskId")?).await?;
     let Some(Value::Object(responses)) = params.get("inputResponses") else {
         return Err(Error::invalid("`inputResponses` must be an object"));
     };
     for ask in &asks {
         if let Some(response) = responses.get(&ask.id) {
-            ask.give(&asked.api, response).await?;
+            ask.give(&context.api, response).await?;
         }
     }
     Ok(json!({}))
 }
 
-pub(crate) async fn cancel(asked: &Asked, params: &Value) -> Result<Value, Error> {
-    need_extension(asked)?;
+pub(crate) async fn cancel(context: &Context, params: &Value) -> Result<Value, Error> {
+    need_extension(context)?;
     let id = required(params, "taskId")?;
-    find(asked, id).await?;
+    find(context, id).await?;
     let reason = json!({ "reason": "cancelled by the client of its task" });
-    match asked.api.post(&format!("/workflow-runs/{}/cancel", segment(id)), &reason).await {
+    match context.api.post(&format!("/workflow-runs/{}/cancel", segment(id)), &reason).await {
         Err(problem) if !problem.is_too_late() => Err(problem.into()),
         Err(_) | Ok(_) => Ok(json!({})),
     }

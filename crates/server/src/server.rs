@@ -166,7 +166,7 @@ impl Server {
         self
     }
 
-    /// Its own routes, for a gateway in this process.
+    /// The routes of the server itself, for a gateway in this process.
     pub fn own_routes(&self) -> OwnRoutes {
         OwnRoutes::new(router(&self.app, Vec::new()))
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod kinds;
+mod mcp;
 mod order;
 mod shape;
 mod times;
