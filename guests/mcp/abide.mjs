@@ -9,7 +9,7 @@ import { workflows } from "./fixtures.mjs";
 export const bin = process.env.ABIDE_BIN;
 if (!bin) throw new Error("ABIDE_BIN must name the abide binary to test against");
 
-const freePort = () =>
+export const freePort = () =>
   new Promise((resolve, reject) => {
     const taken = createServer();
     taken.on("error", reject);

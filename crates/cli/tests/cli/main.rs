@@ -15,6 +15,7 @@ mod kill_call;
 mod kill_llm;
 #[path = "real/ledger.rs"]
 mod ledger;
+mod mcp;
 mod migrate;
 mod poison;
 mod schedules;
