@@ -42,7 +42,12 @@ impl Context {
             (Era::Sessions, "ping" | "logging/setLevel") => Ok(json!({})),
             (Era::Stateless | Era::Sessions, _) => Err(Error::unknown_method(method)),
         };
-        result.map(|result| complete(era, result))
+        match (result, era) {
+            (Ok(result), _) => Ok(complete(era, result)),
+            (Err(error), Era::Stateless) => Err(error),
+            // There, an answer of 404 would say that the session is over.
+            (Err(error), Era::Sessions) => Err(error.within_session()),
+        }
     }
 }
 

@@ -131,7 +131,13 @@ impl Listening<'_> {
                         tell(self.context, "notifications/resources/updated", json!({ "uri": uri })).await;
                     }
                 },
-                _ = looks.tick() => self.look_for_workflows().await?,
+                _ = looks.tick() => {
+                    // A server that stops says so here, and waits for those who listen.
+                    if self.context.api.text("/ready").await.is_none() {
+                        return Ok(());
+                    }
+                    self.look_for_workflows().await?;
+                }
             }
         }
     }

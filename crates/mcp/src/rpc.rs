@@ -141,6 +141,14 @@ impl Error {
         Error { status: StatusCode::PAYLOAD_TOO_LARGE, ..Error::new(INVALID_REQUEST, message) }
     }
 
+    /// What is wrong with one request of a session, not with the session.
+    pub(crate) fn within_session(mut self) -> Error {
+        if self.status == StatusCode::NOT_FOUND {
+            self.status = StatusCode::OK;
+        }
+        self
+    }
+
     /// As it stands in a message or in a failed task.
     pub(crate) fn shown(&self) -> Value {
         let mut shown = json!({ "code": self.code, "message": self.message });

@@ -347,10 +347,11 @@ fn allow_page(headers: &mut HeaderMap, page: HeaderValue) {
     headers.insert(header::VARY, HeaderValue::from_static("origin"));
     let methods = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-    let names =
-        "authorization, content-type, idempotency-key, last-event-id, traceparent, x-api-key, x-request-id";
+    let names = "authorization, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, \
+                 mcp-session-id, traceparent, x-api-key, x-request-id";
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(names));
-    let shown = HeaderValue::from_static("retry-after, x-request-id, location");
+    let shown =
+        HeaderValue::from_static("retry-after, x-request-id, location, mcp-session-id, www-authenticate");
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, shown);
 }
 
