@@ -150,6 +150,81 @@ test("runs, waits and docs are resources", async () => {
   await assert.rejects(client.readResource({ uri: "abide://runs/run_nobody" }));
 });
 
+/** The messages of a stream, until one of them is the last that is wanted. */
+const listen = async (notifications, isLast) => {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } },
+  };
+  const answer = await fetch(abide.mcp, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "subscriptions/listen",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: "listening", method: "subscriptions/listen", params: { _meta: meta, notifications } }),
+  });
+  const messages = [];
+  let text = "";
+  for await (const bytes of answer.body) {
+    text += Buffer.from(bytes);
+    const lines = text.split("\n");
+    text = lines.pop();
+    for (const line of lines.filter((line) => line.startsWith("data:"))) messages.push(JSON.parse(line.slice(5)));
+    if (messages.some(isLast)) return messages;
+  }
+  return messages;
+};
+
+test("who listens is told what becomes of a task and of a resource, and of nothing else", async () => {
+  const client = await connect(abide.mcp, { key, tasks: true });
+  const id = await startTask(client, "book_trip", { city: "Baku" });
+  const uri = `abide://runs/${id}`;
+  const isLast = ({ method, params }) => method === "notifications/tasks" && params.status === "cancelled";
+  const told = listen({ taskIds: [id, "run_nobody"], resourceSubscriptions: [uri, "abide://waits"] }, isLast);
+  const asked = await until(async () => {
+    const found = await task(client, id);
+    return found.status === "input_required" && found;
+  });
+  await update(client, id, { [Object.keys(asked.inputRequests)[0]]: { action: "accept", content: { name: "Ada" } } });
+  await client.request({ method: "tasks/cancel", params: { taskId: id } }, anything);
+  const messages = await told;
+  assert.equal(messages[0].method, "notifications/subscriptions/acknowledged");
+  assert.deepEqual(messages[0].params.notifications, { taskIds: [id], resourceSubscriptions: [uri] });
+  const kinds = new Set(messages.slice(1).map(({ method }) => method));
+  assert.deepEqual([...kinds].sort(), ["notifications/resources/updated", "notifications/tasks"]);
+  assert.ok(messages.every(({ params }) => params._meta["io.modelcontextprotocol/subscriptionId"] === "listening"));
+});
+
+test("who listens is told that the server stops", async () => {
+  const own = await Abide.start();
+  const open = await fetch(own.mcp, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "subscriptions/listen",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 7,
+      method: "subscriptions/listen",
+      params: {
+        _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} },
+        notifications: { toolsListChanged: true },
+      },
+    }),
+  });
+  own.process.kill("SIGTERM");
+  const text = await open.text();
+  assert.match(text, /"id":7,"jsonrpc":"2.0","result":/);
+  await own.end();
+});
+
 test("without a key nobody gets in, and the answer says where to read how", async () => {
   const answer = await fetch(abide.mcp, {
     method: "POST",
