@@ -88,6 +88,12 @@ impl RequestState {
     }
 }
 
+/// Whether this is the state of a call, for tests of others.
+#[cfg(test)]
+pub(crate) fn is_state(given: &str) -> bool {
+    RequestState::read(given).is_some()
+}
+
 impl std::fmt::Display for RequestState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.run, self.version)

@@ -249,3 +249,40 @@ fn refused(gateway: &Gateway, id: &Value, error: Error) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Question;
+    use crate::resources;
+
+    /// What is read of a message before anything is asked for on its behalf.
+    fn read(bytes: &[u8]) -> String {
+        let (method, params) = match Message::read(bytes) {
+            Ok(Message::Request { method, params, .. }) => (method, params),
+            Ok(Message::Notification) => return "a notification".to_owned(),
+            Ok(Message::Response { .. }) => return "a response".to_owned(),
+            Err(error) => return abide_fuzz::outcome(&error.message),
+        };
+        let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut headers = HeaderMap::new();
+        headers.insert("mcp-protocol-version", HeaderValue::from_static(STATELESS));
+        for (name, value) in [("mcp-method", method.clone()), ("mcp-name", text("name"))] {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(name, value);
+            }
+        }
+        let client = client(&headers, &method, &params).map(|client| client.capabilities);
+        let responses = params.get("inputResponses").and_then(Value::as_object).into_iter().flatten();
+        let question = Question::of(&abide_definition::document::McpAsk::default(), &Value::Null);
+        let read = responses.filter(|(_, response)| question.read(response).is_ok()).count();
+        let state = crate::call::is_state(&text("requestState"));
+        let named = resources::named(&text("uri")).is_some();
+        format!("{:?} {read} {state} {named}", client.map_err(|error| error.code))
+    }
+
+    #[test]
+    fn fuzz_messages_of_clients() {
+        abide_fuzz::fuzz("mcp", &[], read);
+    }
+}
