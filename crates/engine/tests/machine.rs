@@ -212,7 +212,7 @@ fn the_committer_has_the_next_round_before_the_effects_of_the_last_one_leave() {
     driver.perform(committing);
     let (now, mut outputs) = (driver.now(), Vec::new());
     driver.machine.hear(now, driver.done.pop_front().unwrap(), &mut outputs);
-    assert!(matches!(outputs[..], [Output::Commit { .. }]), "{outputs:?}");
+    assert!(matches!(outputs[..], [Output::Commit { .. }]), "the next round, and nothing else");
     assert!(first.try_recv().is_err(), "that comes when the committer has something to do");
     driver.perform(outputs);
     driver.settle();

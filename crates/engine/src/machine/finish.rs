@@ -38,6 +38,7 @@ impl Machine {
         self.hold_damaged();
         let (tasks, now) = (&self.tasks, self.now.wall);
         self.open.batch.note_tasks(now, tasks.hold(), |run, at| tasks.works_at(run, at));
+        self.compare_relied_on();
         let OpenRound { mut batch, pending, is_stalled, .. } = std::mem::take(&mut self.open);
         if let Some(error) = batch.poisoned.take() {
             let is_conflict = self.cluster.is_conflict(&error);
@@ -53,10 +54,33 @@ impl Machine {
             let (round, batch) = self.in_flight.begin(batch, pending);
             self.outputs.push(Output::Commit { round, batch });
         } else {
+            let early = std::mem::take(&mut self.early);
             self.finish(batch, pending);
-            // Nothing was committed that the backlog could have waited for.
+            // Nothing was committed that the backlog or a timer could have waited for.
             self.open.is_stalled = is_stalled;
+            if self.in_flight.is_empty() {
+                self.alarm.put_back(early);
+            } else {
+                self.early = early;
+            }
         }
+    }
+
+    /// Whether runs that were taken from rounds before this one, and not changed, are as they were: a refusal is not compared in
+    /// the commit.
+    fn compare_relied_on(&mut self) {
+        let relied_on: BTreeMap<RunId, u64> = self.open.batch.relied_on().collect();
+        if self.cluster.is_alone() || relied_on.is_empty() || self.open.batch.poisoned.is_some() {
+            return;
+        }
+        let runs: Vec<RunId> = relied_on.keys().copied().collect();
+        let overtaken = |(run, version): &(RunId, u64)| relied_on.get(run) != Some(version);
+        self.open.batch.poisoned = match self.store.versions(&runs) {
+            Ok(versions) => {
+                versions.into_iter().find(overtaken).map(|(run, _)| abide_store::Error::Conflict(run).into())
+            }
+            Err(error) => Some(error.into()),
+        };
     }
 
     /// The outcome of a round's commit is known.

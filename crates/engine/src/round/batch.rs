@@ -61,6 +61,9 @@ pub struct RoundBatch {
     pub(crate) tasks: Vec<TaskWrite>,
     /// Whether that is a part of the commit.
     pub(crate) commits_tasks: bool,
+    /// Runs as rounds in flight left them, and with which version. Another node may move one on after such a round is
+    /// committed and before that is heard of; what is decided about it without a change is not compared in the commit.
+    pub(super) relied_on: BTreeMap<RunId, u64>,
     /// The rounds of which this one took something up: they are committed first.
     pub(super) depends_on: Vec<RoundNumber>,
     pub(crate) spent: Spent,
@@ -164,6 +167,12 @@ impl RoundBatch {
     /// That round is committed.
     pub(crate) fn was_committed(&mut self, round: RoundNumber) {
         self.depends_on.retain(|before| *before != round);
+    }
+
+    /// The runs that it took from rounds before it and did not change, with their versions.
+    pub(crate) fn relied_on(&self) -> impl Iterator<Item = (RunId, u64)> {
+        let unchanged = self.relied_on.iter().filter(|(run, _)| self.changed(**run).is_none());
+        unchanged.map(|(run, version)| (*run, *version))
     }
 
     /// Whether waits began that have not looked back yet.

@@ -56,6 +56,10 @@ impl RoundBatch {
         })
     }
 
+    fn is_looking_back(&self, wanted: WaitpointId) -> bool {
+        self.leaves(|_, what| matches!(what, FollowUp::LookBack { waitpoint, .. } if *waitpoint == wanted))
+    }
+
     fn is_starting(&self, wanted: RunId) -> bool {
         self.leaves(|_, what| matches!(what, FollowUp::StartScheduled { run, .. } if *run == wanted))
     }
@@ -386,7 +390,11 @@ impl Decider<'_> {
         {
             return Ok(false);
         }
-        if self.backlog.is_looking_back(run.waitpoint(number)) {
+        let waitpoint = run.waitpoint(number);
+        if self.backlog.is_looking_back(waitpoint)
+            || self.batch.is_looking_back(waitpoint)
+            || self.in_flight.rounds().any(|(_, before)| before.is_looking_back(waitpoint))
+        {
             return Ok(true);
         }
         let run = self.run(run)?;
