@@ -28,7 +28,7 @@ pub enum StartedHow {
     Skipped,
     /// The start was added to a run that collects those of its key, and has not begun.
     Collected,
-    /// The same start was carried out before, under the same idempotency key.
+    /// The same start was carried out before, under the same idempotency key or with the same unique tag.
     Repeated {
         /// Whether the start was added to a run that was there.
         collected: bool,
@@ -56,6 +56,7 @@ pub struct StartRun {
     pub(crate) run_at: Option<Timestamp>,
     pub(crate) tags: Vec<Arc<str>>,
     pub(crate) key: Option<String>,
+    pub(crate) unique_tag: Option<Arc<str>>,
     pub(crate) asked: Option<Json>,
     pub(crate) by: Actor,
     pub(crate) traceparent: Option<Traceparent>,
@@ -74,6 +75,7 @@ impl StartRun {
             run_at: None,
             tags: Vec::new(),
             key: None,
+            unique_tag: None,
             asked: None,
             by: Actor::new("host"),
             traceparent: None,
@@ -104,6 +106,16 @@ impl StartRun {
     /// Sets the tags that the run can be listed by.
     pub fn tags<T: Into<Arc<str>>>(self, tags: impl IntoIterator<Item = T>) -> StartRun {
         StartRun { tags: tags.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Adds a tag that one run has: as long as there is a run with it, a start with it gives that run, whatever else the
+    /// start says. Where one process writes the store, that takes no room besides the tag.
+    pub fn unique_tag(mut self, tag: impl Into<Arc<str>>) -> StartRun {
+        let tag = tag.into();
+        if !self.tags.contains(&tag) {
+            self.tags.push(Arc::clone(&tag));
+        }
+        StartRun { unique_tag: Some(tag), ..self }
     }
 
     /// Sets an idempotency key: the same key and the same request give the same run.

@@ -199,6 +199,25 @@ async fn r14_one_key_used_on_two_nodes_at_once_starts_one_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn one_unique_tag_used_on_two_nodes_at_once_starts_one_run() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").signal("wait", "go")).await.unwrap();
+    let start = async |engine: &Engine, number: usize| {
+        let new = StartRun::new("w").unique_tag(number.to_string());
+        engine.default_workspace().start(new).await.unwrap()
+    };
+    let mut runs = std::collections::BTreeSet::new();
+    for number in 0..50 {
+        let (one, other) = tokio::join!(start(&a, number), start(&b, number));
+        assert_eq!(one, other);
+        runs.insert(one);
+    }
+    let counts = a.admin().count_runs().await.unwrap();
+    let total: u64 = counts.iter().map(|(_, count)| count).sum();
+    assert_eq!((total, runs.len()), (50, 50));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn r05_an_event_on_one_node_and_a_wait_begun_on_another_do_not_miss_each_other() {
     let (a, b) = two_nodes().await;
     a.deploy(Workflow::new("w").wait_for_event("hear", "{{ input.event }}")).await.unwrap();

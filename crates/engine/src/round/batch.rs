@@ -38,6 +38,8 @@ pub struct RoundBatch {
     pub(super) order: Vec<RunId>,
     pub(super) events: Vec<Event>,
     pub(crate) idempotency: BTreeMap<String, IdempotencyRecord>,
+    /// Runs that were started with unique tags. Only a store that is shared keeps more of it than the tags.
+    pub(crate) unique_tags: BTreeMap<String, IdempotencyRecord>,
     /// Waits for events that began in this round, by what they wait for.
     pub(super) listening: Listening,
     /// Waits that began and have not been offered yet what was there before them.
@@ -224,7 +226,11 @@ impl RoundBatch {
         Batch {
             runs: runs.collect(),
             events: self.events.iter().collect(),
-            idempotency: self.idempotency.values().collect(),
+            idempotency: self
+                .idempotency
+                .values()
+                .chain(self.unique_tags.values().filter(|_| self.commits_tasks))
+                .collect(),
             definitions: Vec::new(),
             event_starts: self.refused_starts.iter().map(RefusedWrite::write).collect(),
             schedules: self.schedules.values().filter_map(ScheduleDelta::write).collect(),

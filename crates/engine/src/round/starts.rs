@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use abide_core::command::{self, Context, Reply};
 use abide_core::definition::Definition;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::idempotency::{IdempotencyRecord, digest, replay};
 use abide_core::json::Json;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Actor;
+use abide_store::{Page, RunFilter};
 
 use super::Decider;
 use super::batch::{AfterCommitAction, RunDelta};
@@ -61,6 +62,12 @@ impl Decider<'_> {
             return Ok(Started { run, how: StartedHow::Repeated { collected } });
         }
         let workspace = start.workspace;
+        if let Some(tag) = &start.unique_tag
+            && let Some(run) = self.run_with(workspace, tag)?
+        {
+            self.listen(run, listener);
+            return Ok(Started { run, how: StartedHow::Repeated { collected: false } });
+        }
         let version = start.version.as_deref();
         if Definition::is_own(&start.name) {
             // It is a part of another run, and nobody's to start.
@@ -101,11 +108,39 @@ impl Decider<'_> {
         } else {
             StartedHow::Created
         };
+        if let Some(tag) = start.unique_tag {
+            let (key, reply) = (unique_key(workspace, &tag), reply.clone());
+            let record =
+                IdempotencyRecord { key: key.clone(), digest: 0, reply, run: Some(run), at: self.now };
+            self.batch.unique_tags.insert(key, record);
+        }
         if let Some((key, digest)) = key {
             let record = IdempotencyRecord { key: key.clone(), digest, reply, run: Some(run), at: self.now };
             self.batch.idempotency.insert(key, record);
         }
         Ok(Started { run, how })
+    }
+
+    /// The run that was started with a unique tag.
+    fn run_with(&mut self, workspace: WorkspaceId, tag: &str) -> Result<Option<RunId>, Error> {
+        let key = unique_key(workspace, tag);
+        if let Some(record) = self.batch.unique_tags.get(&key) {
+            return Ok(record.run);
+        }
+        if let Some((round, record)) = self.in_flight.find(|before| before.unique_tags.get(&key)) {
+            let run = record.run;
+            self.batch.depend_on(round);
+            return Ok(run);
+        }
+        let tagged =
+            RunFilter { workspace: Some(workspace), tag: Some(tag.to_owned()), ..RunFilter::default() };
+        let found = self.store.run_ids(&tagged, &Page { after: None, limit: 1 })?;
+        if let Some(run) = found.first() {
+            return Ok(Some(*run));
+        }
+        // A run that was forgotten leaves its key for a while, where the store is shared.
+        let earlier = self.store.idempotency_record(&key)?;
+        Ok(earlier.and_then(|earlier| started_run(earlier.reply)).map(|(run, _)| run))
     }
 
     pub(crate) fn start_run(
@@ -148,6 +183,11 @@ impl Decider<'_> {
         self.take_up_effects(id, outcome.in_round, outcome.after_commit);
         Ok(())
     }
+}
+
+/// The idempotency key under which a run has its unique tag.
+fn unique_key(workspace: WorkspaceId, tag: &str) -> String {
+    format!("{workspace}/tag/{tag}")
 }
 
 /// The run that a start came to, and whether it was there already.

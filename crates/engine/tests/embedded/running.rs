@@ -137,6 +137,23 @@ async fn r14_starting_twice_with_one_key_starts_one_run() {
 }
 
 #[tokio::test]
+async fn starts_with_one_unique_tag_are_one_run_however_they_come() {
+    let mut host = Host::with(Workflow::new("one").sleep("nap", 1.day())).await;
+    let new = |n: u64| StartRun::new("one").input(json!({ "n": n })).unique_tag("order:7");
+    let together = host.engine.default_workspace().start_many(vec![new(1), new(2)]).await;
+    let [first, second] = [&together[0], &together[1]].map(|started| *started.as_ref().unwrap());
+    assert_eq!((first.how, second.how), (StartedHow::Created, StartedHow::Repeated { collected: false }));
+    assert_eq!(first.run, second.run);
+    host = host.restart().await;
+    let later = host.engine.default_workspace().start_told(new(3)).await.unwrap();
+    assert_eq!((later.run, later.how), (first.run, StartedHow::Repeated { collected: false }));
+    let kept = host.engine.run(first.run).get().await.unwrap();
+    assert_eq!((kept.input["n"].clone(), kept.tags.len()), (json!(1), 1));
+    let other = StartRun::new("one").input(json!({})).unique_tag("order:8");
+    assert_ne!(host.engine.default_workspace().start(other).await.unwrap(), first.run);
+}
+
+#[tokio::test]
 async fn r13_a_definition_never_changes_and_a_run_keeps_its_version() {
     let first = Workflow::new("w").sleep("nap", 1.hour()).task("work", "echo").input(json!("one"));
     let host = Host::with(first.clone()).await;
