@@ -130,11 +130,19 @@ export const workflows = {
     await context.cancel();
     await context.run("never", () => did(context, "never"));
   },
+  busy: async (context) => {
+    const { base, parallelism } = context.requestPayload;
+    const flowControl = { key: `busy-${context.workflowRunId}`, parallelism };
+    const calls = [1, 2, 3, 4].map((n) => context.call(`b${n}`, { url: `${base}/ext/busy/${context.workflowRunId}`, method: "GET", flowControl }));
+    return Math.max(...(await Promise.all(calls)).map((one) => one.body.atOnce));
+  },
   secretive: async (context) => {
     const { base, pin } = context.requestPayload;
     const header = context.headers.get("authorization");
     const call = await context.call("told", { url: `${base}/ext/authorized`, method: "GET", headers: { authorization: "Bearer very-secret", "x-any": "hide-me" } });
-    return { pin: pin === "pin-1234", header: header === "Bearer very-secret", called: call.body.authorized };
+    const kept = await context.run("keep", () => `${pin} kept`);
+    const echoed = await context.call("echoed", { url: `${base}/ext/echo`, method: "POST", body: { hi: pin } });
+    return { pin: pin === "pin-1234", header: header === "Bearer very-secret", called: call.body.authorized, kept: kept === "pin-1234 kept", echoed: echoed.body.got.hi === pin };
   },
   sleeper: async (context) => {
     await context.sleep("long", "1h");
@@ -167,6 +175,14 @@ export const start = () =>
     app.get("/ext/json/:n", (request, response) => response.json({ n: Number(request.params.n) }));
     app.post("/ext/echo", (request, response) => response.json({ got: request.body, header: request.get("x-call"), leaked: request.get("upstash-workflow-runid") ?? null }));
     app.get("/ext/authorized", (request, response) => response.json({ authorized: request.get("authorization") === "Bearer very-secret" && request.get("x-any") === "hide-me" }));
+    app.get("/ext/busy/:id", async (request, response) => {
+      const key = `busy ${request.params.id}`;
+      flaky.set(key, (flaky.get(key) ?? 0) + 1);
+      const atOnce = flaky.get(key);
+      await new Promise((done) => setTimeout(done, 100));
+      flaky.set(key, flaky.get(key) - 1);
+      response.json({ atOnce });
+    });
     app.get("/ext/status/:code", (request, response) => response.status(Number(request.params.code)).json({ no: true }));
     app.get("/ext/flaky/:id", (request, response) => {
       const count = (flaky.get(request.params.id) ?? 0) + 1;

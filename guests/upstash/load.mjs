@@ -1,14 +1,16 @@
-// Many runs of ten steps at once, and what a step costs: `ABIDE_BIN=… node load.mjs [runs]`.
+// Many runs of some steps at once, and what a step costs: `ABIDE_BIN=… node load.mjs [runs] [steps]`.
 import { Client } from "@upstash/workflow";
 import { serve } from "@upstash/workflow/express";
 import express from "express";
 import { Abide } from "./server.mjs";
 
 const runs = Number(process.argv[2] ?? 1_000);
-const steps = 10;
+const steps = Number(process.argv[3] ?? 10);
 const abide = await Abide.start();
 abide.useCredentials();
 const gaps = [];
+const early = [];
+const late = [];
 let done = 0;
 let finished;
 const all = new Promise((resolve) => (finished = resolve));
@@ -20,7 +22,10 @@ app.use("/wf", serve(async (context) => {
     await context.run(`step ${step}`, () => {
       const now = performance.now();
       const before = last.get(context.workflowRunId);
-      if (before !== undefined) gaps.push(now - before);
+      if (before !== undefined) {
+        gaps.push(now - before);
+        (step <= steps / 2 ? early : late).push(now - before);
+      }
       last.set(context.workflowRunId, now);
       if (step === steps && ++done === runs) finished();
       return step;
@@ -43,6 +48,8 @@ const listener = app.listen(0, "127.0.0.1", async () => {
   const { user, system } = process.cpuUsage();
   const cpu = /process_cpu_seconds_total ([\d.]+)/.exec(metrics)[1];
   const [sum, count] = ["sum", "count"].map((what) => Number(new RegExp(`abide_commit_seconds_${what} ([\\d.]+)`).exec(metrics)[1]));
+  const mean = (list) => (list.reduce((sum, one) => sum + one, 0) / list.length).toFixed(1);
+  console.log(`mean gap in the first half of the steps ${mean(early)} ms, in the second ${mean(late)} ms`);
   console.log(`processor time: the app and its SDK ${((user + system) / 1e6).toFixed(1)} s, the server ${cpu} s; ${count} commits of ${((sum / count) * 1_000).toFixed(1)} ms`);
   listener.close();
   await abide.stop();

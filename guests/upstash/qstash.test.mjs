@@ -195,6 +195,46 @@ test("flow control bounds the deliveries of workflows, and the wait for room is 
   assert.ok(data.some((wait) => wait.kind === "CAPACITY"), JSON.stringify(data.map((wait) => wait.kind)));
 });
 
+test("a flow control key is looked at, paused, resumed, pinned and unpinned", async () => {
+  const release = inbox.hold("looked");
+  const flowControl = { key: "looked at", parallelism: 2, rate: 100, period: "10s" };
+  for (let n = 0; n < 5; n++) await client.publishJSON({ url: inbox.url("looked"), body: n, flowControl });
+  await got("looked", 2);
+  const info = await until(async () => {
+    const found = await client.flowControl.get("looked at");
+    return found.waitListSize === 3 && found;
+  });
+  assert.deepEqual([info.flowControlKey, info.parallelismMax, info.parallelismCount, info.rateMax, info.ratePeriod, info.isPaused], ["looked at", 2, 2, 100, 10, false]);
+  const headers = { authorization: `Bearer ${process.env.QSTASH_TOKEN}` };
+  const listed = await fetch(`${abide.otherUrl}/v2/flowControl`, { headers }).then((answer) => answer.json());
+  assert.ok(listed.some((one) => one.flowControlKey === "looked at" && one.waitListSize === 3));
+  assert.ok((await client.flowControl.getGlobalParallelism()).parallelismMax >= 2);
+  await client.flowControl.pause("looked at");
+  assert.equal((await client.flowControl.get("looked at")).isPaused, true);
+  release();
+  await until(async () => (await client.flowControl.get("looked at")).parallelismCount === 0);
+  assert.equal(inbox.got("looked").length, 2);
+  await client.flowControl.pin("looked at", { parallelism: 1, rate: 50, period: 5 });
+  const pinned = await client.flowControl.get("looked at");
+  assert.deepEqual([pinned.parallelismMax, pinned.rateMax, pinned.ratePeriod, pinned.isPinnedParallelism, pinned.isPinnedRate], [1, 50, 5, true, true]);
+  await client.flowControl.unpin("looked at", { rate: true });
+  const half = await client.flowControl.get("looked at");
+  assert.deepEqual([half.parallelismMax, half.rateMax, half.isPinnedParallelism, half.isPinnedRate], [1, 100, true, false]);
+  await client.flowControl.resume("looked at");
+  await got("looked", 5);
+  await client.flowControl.unpin("looked at", { parallelism: true });
+  const over = await client.flowControl.get("looked at");
+  assert.deepEqual([over.waitListSize, over.isPaused, over.isPinnedParallelism], [0, false, false]);
+});
+
+test("a batch with a message that is refused is refused whole", async () => {
+  const bad = [{ url: inbox.url("half"), body: "1" }, { url: "http://10.0.0.1/not-allowed", body: "2" }];
+  await assert.rejects(client.batch(bad), /allow.address/i);
+  await client.publish({ url: inbox.url("after"), body: "3" });
+  await got("after");
+  assert.equal(inbox.got("half").length, 0);
+});
+
 test("a schedule publishes its message, is listed, paused, resumed, changed and deleted", async () => {
   const { scheduleId } = await client.schedules.create({
     scheduleId: "mine", destination: inbox.url("cron"), cron: "CRON_TZ=Europe/Berlin 0 4 1 1 *", body: "tick", retries: 1, headers: { "x-cron": "c" },
@@ -246,7 +286,7 @@ test("what a client asks to redact, and credentials, are readable nowhere and de
     const [run] = (await workflows.logs({ workflowRunId })).runs;
     return run && run.workflowState !== "RUN_STARTED" && run;
   });
-  assert.deepEqual(JSON.parse(found.workflowRunResponse), { pin: true, header: true, called: true });
+  assert.deepEqual(JSON.parse(found.workflowRunResponse), { pin: true, header: true, called: true, kept: true, echoed: true });
   const shown = [
     await client.messages.get(messageId), (await client.logs({ filter: { messageId } })).logs, found,
     ...(await Promise.all([...(await runs(`url:${inbox.url("secret")}`)), ...(await runs(`upstash:${workflowRunId}`))].flatMap(({ id }) => [
@@ -255,7 +295,7 @@ test("what a client asks to redact, and credentials, are readable nowhere and de
   ];
   const text = JSON.stringify(shown);
   assert.ok(text.includes("REDACTED") && text.includes('"see"'));
-  for (const secret of ["pin-1234", "very-secret", "hide-me", Buffer.from('{"pin":"pin-1234"}').toString("base64")]) {
+  for (const secret of ["pin-1234", "very-secret", "hide-me", Buffer.from('"pin-1234 kept"').toString("base64"), Buffer.from('{"got":{"hi":"pin-1234"}').toString("base64").slice(0, 20), Buffer.from('{"pin":"pin-1234"}').toString("base64")]) {
     assert.ok(!text.includes(secret), `${secret} is readable`);
   }
 });

@@ -158,6 +158,53 @@ test("a guest that sleeps in a backup wakes up where that is served", { skip: pr
   Object.assign(process.env, { QSTASH_URL, QSTASH_TOKEN, QSTASH_CURRENT_SIGNING_KEY, QSTASH_NEXT_SIGNING_KEY });
 });
 
+test("what the runs of an app have in common is stored once, and reaches them all", async () => {
+  const headers = { "x-user-header": "own" };
+  const ids = [];
+  for (const text of ["a", "b", "c"]) ids.push(await trigger("basic", { text }, { headers, label: "shared" }));
+  for (const id of ids) {
+    const { header, label } = await result(id);
+    assert.deepEqual([header, label], ["own", "shared"]);
+  }
+  const stored = await Promise.all(ids.map(async (id) => abide.api(`/workflow-runs/${(await runOf(id)).id}`)));
+  const [first, , last] = stored.map((run) => Object.keys(run.input).sort());
+  assert.ok(first.length >= last.length);
+  assert.deepEqual(last, ["body", "headers"]);
+  assert.equal(stored[1].definition.version, stored[2].definition.version);
+  const { messages } = await client.dlq.list({ filter: { label: "shared" } });
+  assert.equal(messages.length, 0);
+});
+
+test("logs tell what a step called, waited for and came to, and what went wrong", async () => {
+  const called = await ended(await trigger("call", { base: app.base }));
+  const steps = called.steps.flatMap((group) => group.steps);
+  const ok = steps.find((step) => step.stepName === "ok");
+  assert.deepEqual([ok.callUrl, ok.callMethod, ok.callResponseStatus, ok.state], [`${app.base}/ext/json/7`, "GET", 200, "STEP_SUCCESS"]);
+  const waiter = await trigger("waiter", { event: "logged", timeout: "1h" });
+  const wait = await waiting(waiter, "EVENT");
+  const pending = (await told(waiter)).steps.flatMap((group) => group.steps).find((step) => step.stepName === "wait");
+  assert.deepEqual([pending.waitEventId, pending.waitTimeoutDuration, pending.state], ["logged", "1h", "STEP_PROGRESS"]);
+  assert.equal(pending.waitTimeoutDeadline, Math.floor(Date.parse(wait.resumeAt) / 1_000));
+  await client.cancel(waiter);
+  const failing = await trigger("failing", {}, { retries: 3, retryDelay: "3600000" });
+  await waiting(failing, "RETRY");
+  const [next] = (await told(failing)).steps.at(-1).steps;
+  assert.deepEqual([next.state, next.errors.length, next.errors[0].status], ["STEP_RETRY", 1, 500]);
+  await client.cancel(failing);
+});
+
+test("runs are cancelled many by their ids, and letters are found by how their failure function went", async () => {
+  const ids = [await trigger("sleeper"), await trigger("sleeper"), await trigger("sleeper")];
+  assert.deepEqual(await client.cancel(ids.slice(0, 2)), { cancelled: 2 });
+  assert.equal((await told(ids[2])).workflowState, "RUN_STARTED");
+  await client.cancel({ ids: ids.slice(2) });
+  const id = await trigger("failing", {}, { label: "told" });
+  await ended(id);
+  const inState = async (failureFunctionState) => (await client.dlq.list({ filter: { label: "told", failureFunctionState } })).messages.length;
+  await until(async () => (await inState("CALLBACK_SUCCESS")) === 1);
+  assert.equal(await inState("CALLBACK_FAIL"), 0);
+});
+
 test("the log of a large run is fetched by the SDK", async () => {
   const id = await trigger("large");
   assert.deepEqual(await result(id), [100_000, "d", "e"]);

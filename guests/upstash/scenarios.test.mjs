@@ -99,6 +99,11 @@ test("calls are made side by side", async () => {
   assert.deepEqual(await result(await trigger("parcall", { base: app.base })), [{ n: 1 }, { n: 2 }, { n: 3 }, "b"]);
 });
 
+test("calls under flow control are made as many at a time as was asked for", async () => {
+  assert.equal(await result(await trigger("busy", { base: app.base, parallelism: 1 })), 1);
+  assert.equal(await result(await trigger("busy", { base: app.base, parallelism: 2 })), 2);
+});
+
 test("an event wakes those who wait for it, and nobody else", async () => {
   const event = `ev-${Date.now()}`;
   assert.deepEqual(await client.notify({ eventId: event, eventData: "too early" }), []);

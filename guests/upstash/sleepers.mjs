@@ -1,5 +1,7 @@
 // What a sleeping guest costs beside a plain sleeper, in bytes of the store: `ABIDE_BIN=… node sleepers.mjs [runs]`.
-import { statSync } from "node:fs";
+// With `ABIDE_KEEP=1` the stores are left where they are.
+import { randomBytes } from "node:crypto";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@upstash/workflow";
 import { serve } from "@upstash/workflow/express";
@@ -26,16 +28,27 @@ const measured = async (what, begin) => {
     return sum + (found?.size ?? 0);
   }, 0);
   console.log(`${what}: ${(bytes / runs).toFixed(0)} bytes each in the store, ${(memory / 1e6).toFixed(0)} MB of memory, asleep ${((performance.now() - begun) / 1000).toFixed(1)} s after the last start`);
+  if (process.env.ABIDE_KEEP) console.log(`  kept in ${abide.folder}`);
+  else rmSync(abide.folder, { recursive: true, force: true });
+  return bytes / runs;
 };
-
-await measured(`${runs} plain sleepers`, async (abide) => {
-  const post = (path, body) => abide.api(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-  await post("/workflow-definitions", { name: "sleeper", steps: [{ type: "wait", name: "long", duration: "30d" }] });
+const post = (abide, path, body) => abide.api(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+/** Starts plain sleepers, a thousand at a time. */
+const plain = (start) => async (abide) => {
+  await post(abide, "/workflow-definitions", { name: "sleeper", steps: [{ type: "wait", name: "long", duration: "30d" }] });
   for (let at = 0; at < runs; at += 1_000) {
-    await post("/workflow-runs/batch", { runs: Array.from({ length: Math.min(1_000, runs - at) }, () => ({ name: "sleeper", input: {} })) });
+    await post(abide, "/workflow-runs/batch", { runs: Array.from({ length: Math.min(1_000, runs - at) }, start) });
   }
-});
-await measured(`${runs} sleeping guests`, async (abide) => {
+};
+const id = () => `wfr_${randomBytes(15).toString("base64url")}`;
+
+const bare = await measured(`${runs} plain sleepers`, plain(() => ({ name: "sleeper", input: {} })));
+// What a guest cannot do without: an id that its client chose, under which it is started once and found.
+const named = await measured(`${runs} plain sleepers with a key and two tags`, plain(() => {
+  const key = id();
+  return { name: "sleeper", input: {}, idempotencyKey: key, tags: [`upstash:${key}`, "url:http://127.0.0.1:12345/wf"] };
+}));
+const guests = await measured(`${runs} sleeping guests`, async (abide) => {
   const app = express();
   app.use(express.json());
   app.use("/wf", serve(async (context) => void (await context.sleep("long", "30d"))));
@@ -46,4 +59,5 @@ await measured(`${runs} sleeping guests`, async (abide) => {
     await client.trigger(Array.from({ length: Math.min(100, runs - at) }, () => ({ url, body: {} })));
   }
 });
+console.log(`a sleeping guest is ${(guests / bare).toFixed(2)} plain sleepers, and ${(guests / named).toFixed(2)} of those with a key and tags`);
 process.exit(0);

@@ -17,6 +17,7 @@ use crate::Gateway;
 use crate::duration;
 use crate::log::{Log, Parcel, message_ids};
 use crate::message::{Body, Headers, RETRIES};
+use crate::origin::Place;
 use crate::retry_delay;
 use crate::signature::sign;
 
@@ -48,14 +49,16 @@ pub(crate) struct Outgoing {
     pub(crate) answer_bytes: usize,
     /// Redirects are followed where somebody else is called, never to an app.
     pub(crate) redirects: u32,
+    pub(crate) place: Place,
 }
 
 impl Gateway {
     /// Sends a request when there is room for one more.
     pub(crate) async fn send(&self, outgoing: Outgoing) -> Result<Response, Error> {
-        let _place = self.origins.enter(&outgoing.url).await;
+        let Outgoing { method, url, headers, body, message_id, timeout, answer_bytes, redirects, place } =
+            outgoing;
+        let _held = self.origins.enter(&url, place).await;
         let _room = self.room.acquire().await;
-        let Outgoing { method, url, headers, body, message_id, timeout, answer_bytes, redirects } = outgoing;
         // Keys that cannot be read now are those that were known before.
         let key = self.keys().await.unwrap_or_else(|_| self.known_keys().0).current;
         let signature = sign(&key, &url, &message_id, &body, self.engine.now());
@@ -116,11 +119,12 @@ fn step(run: &Run, log: &Log, place: usize, retried: u32) -> Outgoing {
         method: Method::POST,
         url: log.started.url.clone(),
         headers,
-        body: if is_fetched(log, place) { Vec::new() } else { log.prefix(place).to_string().into_bytes() },
+        body: if is_fetched(log, place) { Vec::new() } else { log.prefix(place).into_bytes() },
         message_id: entry.message_id.clone(),
         timeout: within(effective.timeout(), LONGEST, LONGEST),
         answer_bytes: ANSWER_BYTES,
         redirects: 0,
+        place: if place == 0 { Place::Beginning } else { Place::Begun },
     }
 }
 
@@ -153,6 +157,7 @@ fn call(run: &Run, log: &Log, step: u32, retried: u32) -> Option<Outgoing> {
         timeout: within(asked.headers.timeout(), CALL, LONGEST),
         answer_bytes: CALLED_BYTES,
         redirects: abide_calls::http::REDIRECTS,
+        place: Place::Begun,
     })
 }
 
@@ -182,6 +187,7 @@ fn callback(run: &Run, log: &Log, step: u32, retried: u32) -> Option<Outgoing> {
         timeout,
         answer_bytes: ANSWER_BYTES,
         redirects: 0,
+        place: Place::Begun,
     })
 }
 

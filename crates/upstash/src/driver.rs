@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::Gateway;
 use crate::delivery::{self, outgoing};
-use crate::log::{Act, Log, Parcel, STEP, failed_name};
+use crate::log::{Act, Log, Parcel, RequestKind, STEP, failed_name};
 use crate::plain;
 
 /// How many deliveries of one run are under way at a time.
@@ -87,10 +87,16 @@ impl Driver {
         }
     }
 
-    async fn load(&self) -> Result<(Run, Log), Error> {
+    async fn load(&self) -> Result<(Run, Arc<Log>), Error> {
         let run = self.gateway.workspace().run(self.task.run_id).get().await?;
         let log = self.gateway.log_of(&run).ok_or(Error::UnknownRun(self.task.run_id))?;
         Ok((run, log))
+    }
+
+    /// Whether the run is somebody else's to look after, or waits.
+    fn is_released(&self, run: &Run) -> bool {
+        let task = run.step(STEP).and_then(|step| step.task.as_deref());
+        task.is_none_or(|task| !task.out || task.lease_epoch != self.task.lease_epoch)
     }
 
     async fn work(&mut self) -> Result<TaskResult, Error> {
@@ -100,7 +106,8 @@ impl Driver {
         loop {
             follower.borrow_and_update();
             let (run, log) = self.load().await?;
-            if run.status.has_ended() {
+            if run.status.has_ended() || self.is_released(&run) {
+                // It is not taken.
                 return Ok(TaskResult::complete(Value::Null));
             }
             if let Some(failure) = log.failures.get(&failed_name(log.visit)) {
@@ -120,14 +127,15 @@ impl Driver {
                 });
             }
             if self.in_flight.is_empty() {
-                let open = log.open_waits();
-                if open.is_empty() {
+                let waits = log.open_waits();
+                if waits.is_empty() {
                     self.fail(&run, &log, Parcel::Step(log.entries.len() - 1), stalled()).await?;
                     continue;
                 }
-                let waits = open.into_iter().map(|name| WaitSpec::new(name, WaitFor::Created)).collect();
                 return Ok(TaskResult::Suspend { entries: Vec::new(), waits, wake: WakeOn::Each });
             }
+            // Whoever adds to it need not copy it.
+            drop(log);
             tokio::select! {
                 Some(answered) = self.answered.recv() => self.judge(answered).await?,
                 changed = follower.changed() => drop(changed),
@@ -192,7 +200,10 @@ impl Driver {
     async fn judge(&mut self, Answered { parcel, retried, answer }: Answered) -> Result<(), Error> {
         self.in_flight.remove(&parcel);
         let (run, log) = self.load().await?;
-        if run.status.has_ended() || log.failures.contains_key(&failed_name(log.visit)) {
+        if run.status.has_ended()
+            || self.is_released(&run)
+            || log.failures.contains_key(&failed_name(log.visit))
+        {
             return Ok(());
         }
         let (retries, usual_delay) = delivery::retries(&log, &parcel, retried);
@@ -206,7 +217,9 @@ impl Driver {
                     // A call that failed for good says that there will be no further attempt.
                     let retried = if succeeded { retried } else { retries };
                     let told = delivery::told(&answer, retried, retries, true);
-                    return self.record_one(format!("!called {step}"), told).await;
+                    let told = self.gateway.sealer.seal_answer(&log, told);
+                    let told = told.map_err(|error| Error::MasterKey(error.to_string()))?;
+                    return self.record_one(RequestKind::answer_name(*step), told).await;
                 }
                 Verdict::Again(answer.as_ref().ok().and_then(|answer| delivery::retry_after(answer, now)))
             }

@@ -16,6 +16,7 @@ mod duration;
 mod event;
 mod keys;
 mod log;
+mod logs;
 mod message;
 mod origin;
 mod plain;
@@ -25,6 +26,7 @@ mod registry;
 mod retry_delay;
 mod routes;
 mod sealed;
+mod shared;
 mod signature;
 mod start;
 mod started;
@@ -106,9 +108,12 @@ pub struct Gateway {
     room: Semaphore,
     origins: origin::Origins,
     known: Mutex<HashMap<String, RunId>>,
+    logs: logs::Logs,
     sealer: sealed::Sealer,
     /// The versions of the two workflows that are stored, by their limits.
     versions: Mutex<HashSet<(&'static str, throttle::Throttle)>>,
+    /// The versions of the guests' workflow that have in them what runs share.
+    shared: Mutex<shared::Versions>,
 }
 
 impl std::fmt::Debug for Gateway {
@@ -132,8 +137,10 @@ impl Gateway {
             room: Semaphore::new(DELIVERIES),
             origins: origin::Origins::default(),
             known: Mutex::default(),
+            logs: logs::Logs::default(),
             sealer,
             versions: Mutex::default(),
+            shared: Mutex::default(),
         });
         for name in [WORKFLOW, MESSAGE] {
             gateway

@@ -4,27 +4,30 @@
 //! A delivery of an entry carries the log up to that entry and no further: by its end the SDK knows which branch it is
 //! asked for.
 
+mod entry;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use abide_core::command::{WaitFor, WaitSpec};
 use abide_core::id::StepAddress;
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::WaitStatus;
 use abide_core::task::{JournalItem, JournalWhat};
-use serde::{Deserialize, Serialize};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+pub(crate) use self::entry::{Entry, Request, RequestKind, Step, Stored, entry_key, message_ids, shown_name};
 use crate::message::Headers;
+use crate::sealed::Sealer;
 use crate::started::Started;
 
 /// The step of a guest's run: it has one.
 pub(crate) const STEP: StepAddress = StepAddress::step(0);
-/// How much of a step's name is in the name of its journal entry.
-const NAME_CHARS: usize = 100;
 
 /// The name of the entry that says how a visit of the step failed.
 pub(crate) fn failed_name(visit: u32) -> String {
@@ -35,106 +38,6 @@ const TURN: &str = "turn ";
 
 /// The name of the entry with which the SDK confirmed a start by somebody else.
 pub(crate) const CONFIRMED: &str = "!confirmed";
-
-/// An entry as the journal holds it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stored {
-    /// The step exactly as it was submitted.
-    pub(crate) body: String,
-    /// The headers of its message that differ from the run's.
-    #[serde(default, skip_serializing_if = "is_empty")]
-    pub(crate) headers: Headers,
-    /// The first step of the parallel group that a plan belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) group: Option<u32>,
-}
-
-fn is_empty(headers: &Headers) -> bool {
-    headers.0.is_empty()
-}
-
-/// What of a step the gateway has to know.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Step {
-    pub(crate) step_id: u32,
-    pub(crate) step_name: String,
-    pub(crate) step_type: String,
-    pub(crate) concurrent: Option<u32>,
-    pub(crate) target_step: Option<u32>,
-}
-
-impl Step {
-    pub(crate) fn parse(body: &str) -> Option<Step> {
-        serde_json::from_str(body).ok()
-    }
-
-    /// The number of the planned step, if this is a plan.
-    pub(crate) fn plans(&self) -> Option<u32> {
-        self.target_step.filter(|target| self.step_id == 0 && *target > 0)
-    }
-
-    /// The name of the journal entry: the step's number and its name.
-    pub(crate) fn entry_name(&self) -> String {
-        match self.plans() {
-            Some(target) => format!("{target} {} (plan)", self.shown()),
-            None => format!("{} {}", self.step_id, self.shown()),
-        }
-    }
-
-    /// The name of the journal entry of the step's result, for a plan, too.
-    pub(crate) fn result_name(&self) -> String {
-        format!("{} {}", self.plans().unwrap_or(self.step_id), self.shown())
-    }
-
-    fn shown(&self) -> String {
-        self.step_name.chars().take(NAME_CHARS).collect()
-    }
-}
-
-/// An entry of the log.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
-    /// The name of the journal entry; `init` for the initial payload.
-    pub(crate) name: String,
-    pub(crate) message_id: String,
-    pub(crate) step: Step,
-    pub(crate) stored: Stored,
-}
-
-/// Something that a step waits for outside of the log, under the step's number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Request {
-    /// The step as the SDK wrote it; its result is made of it.
-    pub(crate) step: Value,
-    /// The name of the waitpoint.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) wait: Option<String>,
-    /// What is asked for, by kind.
-    pub(crate) asked: Value,
-    /// Headers of the message that carries the result.
-    #[serde(default, skip_serializing_if = "is_empty")]
-    pub(crate) headers: Headers,
-}
-
-/// What a request is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RequestKind {
-    Wait,
-    Invoke,
-    Call,
-}
-
-impl RequestKind {
-    pub(crate) fn entry_name(self, step: u32) -> String {
-        match self {
-            RequestKind::Wait => format!("!wait {step}"),
-            RequestKind::Invoke => format!("!invoke {step}"),
-            RequestKind::Call => format!("!call {step}"),
-        }
-    }
-}
 
 /// The log of a run.
 #[derive(Clone, Debug)]
@@ -152,6 +55,16 @@ pub(crate) struct Log {
     pub(crate) confirmed: bool,
     pub(crate) failures: BTreeMap<String, Json>,
     pub(crate) visit: u32,
+    /// The places of results, by step.
+    results: BTreeMap<u32, usize>,
+    /// The places of plans, by the step that is planned.
+    plans: BTreeMap<u32, usize>,
+    /// The highest step that anything was submitted for.
+    last: u32,
+    /// The entries after the first as they are delivered.
+    encoded: String,
+    /// How many results of the journal were read.
+    read: usize,
 }
 
 /// What is delivered, and under which name it is tried again.
@@ -177,25 +90,33 @@ pub(crate) enum Act {
 }
 
 impl Log {
-    /// The log of a run; `None` if the run is not a guest's.
+    /// The log of a run as its clients are shown it; `None` if the run is not a guest's.
     pub(crate) fn of(run: &Run) -> Option<Log> {
-        let visit = run.step(STEP).map_or(1, |step| step.visit);
-        Some(Log::read_from(Started::of(run)?, visit, run.journal(STEP), &message_ids(run)))
+        Some(Log::new(Started::of(run)?, &message_ids(run)).with(run, None))
     }
 
-    fn read_from(
-        started: Started,
-        visit: u32,
-        journal: Vec<JournalItem>,
-        id: &dyn Fn(&str) -> String,
-    ) -> Log {
+    /// The log of a run as it is delivered: what is sealed is opened.
+    pub(crate) fn opened(run: &Run, sealer: &Sealer) -> Option<Log> {
+        let mut started = Started::of(run)?;
+        started.body = sealer.open_body(&started.body);
+        Some(Log::new(started, &message_ids(run)).with(run, Some(sealer)))
+    }
+
+    /// This log, and what its run has recorded since.
+    pub(crate) fn with(self, run: &Run, sealer: Option<&Sealer>) -> Log {
+        let visit = run.step(STEP).map_or(1, |step| step.visit);
+        self.read_on(visit, run.journal(STEP), &message_ids(run), sealer)
+    }
+
+    fn new(started: Started, id: &dyn Fn(&str) -> String) -> Log {
         let first = Entry {
             name: "init".to_owned(),
             message_id: id("0"),
             step: Step { concurrent: Some(1), ..Step::default() },
-            stored: Stored { body: String::new(), headers: Headers::default(), group: None },
+            stored: Stored::default(),
+            end: 0,
         };
-        let mut log = Log {
+        Log {
             started,
             entries: vec![first],
             requests: BTreeMap::new(),
@@ -204,79 +125,136 @@ impl Log {
             delivered: BTreeSet::new(),
             confirmed: false,
             failures: BTreeMap::new(),
-            visit,
-        };
-        for item in journal {
-            log.read(item, id);
+            visit: 1,
+            results: BTreeMap::new(),
+            plans: BTreeMap::new(),
+            last: 0,
+            encoded: String::new(),
+            read: 0,
         }
-        log
     }
 
-    fn read(&mut self, JournalItem { name, what }: JournalItem, id: &dyn Fn(&str) -> String) {
-        let result = match what {
-            JournalWhat::Wait { status, payload, .. } => {
-                self.waits.insert(name, (status, payload));
+    /// Reads what is new: results are only ever added to a journal, and waits change.
+    fn read_on(
+        mut self,
+        visit: u32,
+        journal: Vec<JournalItem>,
+        id: &dyn Fn(&str) -> String,
+        sealer: Option<&Sealer>,
+    ) -> Log {
+        self.visit = visit;
+        self.waits.clear();
+        let mut results = 0;
+        for JournalItem { name, what } in journal {
+            match what {
+                JournalWhat::Wait { status, payload, .. } => {
+                    self.waits.insert(name, (status, payload));
+                }
+                JournalWhat::Result(result) => {
+                    results += 1;
+                    if results > self.read {
+                        self.read(&name, &result, id, sealer);
+                    }
+                }
+            }
+        }
+        self.read = results;
+        self
+    }
+
+    fn read(&mut self, name: &str, result: &Json, id: &dyn Fn(&str) -> String, sealer: Option<&Sealer>) {
+        let value = || Value::clone(result);
+        let Some(own) = name.strip_prefix('!') else {
+            if let Ok(stored) = serde_json::from_value::<Stored>(value())
+                && let Some(step) = stored.step()
+            {
+                let message_id = id(&entry_key(&step));
+                let stored = match stored.sealed_result() {
+                    Some(_) => stored.with_result(|out| shown_result(out, sealer)),
+                    None => stored,
+                };
+                self.push(name, message_id, step, stored);
+            }
+            return;
+        };
+        let (word, rest) = own.split_once(' ').unwrap_or((own, ""));
+        let kind = match word {
+            "wait" => RequestKind::Wait,
+            "invoke" => RequestKind::Invoke,
+            "call" => RequestKind::Call,
+            "called" => {
+                let answer = || crate::sealed::open_answer(result, sealer);
+                self.answers.extend(rest.parse().ok().map(|step: u32| (step, answer())));
                 return;
             }
-            JournalWhat::Result(result) => result,
-        };
-        let value = || Value::clone(&result);
-        if let Some(own) = name.strip_prefix('!') {
-            let (word, rest) = own.split_once(' ').unwrap_or((own, ""));
-            let kind = match word {
-                "wait" => RequestKind::Wait,
-                "invoke" => RequestKind::Invoke,
-                "call" => RequestKind::Call,
-                "called" => {
-                    self.answers.extend(rest.parse().ok().map(|step: u32| (step, result)));
-                    return;
-                }
-                "delivered" => {
-                    self.delivered.insert(rest.to_owned());
-                    return;
-                }
-                "failed" => {
-                    self.failures.insert(name.to_string(), result);
-                    return;
-                }
-                "confirmed" => {
-                    self.confirmed = true;
-                    return;
-                }
-                _ => return,
-            };
-            if let (Ok(step), Ok(request)) = (rest.parse(), serde_json::from_value(value())) {
-                self.requests.insert(step, (kind, request));
+            "delivered" => {
+                self.delivered.insert(rest.to_owned());
+                return;
             }
-        } else if let Ok(stored) = serde_json::from_value::<Stored>(value())
-            && let Some(step) = Step::parse(&stored.body)
-        {
-            let message_id = id(&entry_key(&step));
-            self.entries.push(Entry { name: name.to_string(), message_id, step, stored });
+            "failed" => {
+                self.failures.insert(name.to_owned(), result.clone());
+                return;
+            }
+            "confirmed" => {
+                self.confirmed = true;
+                return;
+            }
+            _ => return,
+        };
+        if let (Ok(step), Ok(mut request)) = (rest.parse(), serde_json::from_value::<Request>(value())) {
+            if let Some(sealer) = sealer.filter(|_| kind == RequestKind::Call) {
+                sealer.open_call(&mut request.asked);
+            }
+            self.last = self.last.max(step);
+            self.requests.insert(step, (kind, request));
         }
+    }
+
+    fn push(&mut self, name: &str, message_id: String, step: Step, stored: Stored) {
+        let place = self.entries.len();
+        match step.plans() {
+            Some(target) => drop(self.plans.entry(target).or_insert(place)),
+            None => drop(self.results.entry(step.step_id).or_insert(place)),
+        }
+        self.last = self.last.max(step.plans().unwrap_or(step.step_id));
+        self.encoded.push(',');
+        encode(&mut self.encoded, &STANDARD.encode(stored.text()), &message_id);
+        let end = self.encoded.len();
+        self.entries.push(Entry { name: name.to_owned(), message_id, step, stored, end });
     }
 
     /// The result of a step, if it is in the log.
     pub(crate) fn result(&self, step: u32) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.step.step_id == step && step > 0)
+        self.results.get(&step).map(|place| &self.entries[*place])
     }
 
     /// The plan of a step, if it is in the log.
     pub(crate) fn plan(&self, step: u32) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.step.plans() == Some(step))
+        self.plans.get(&step).map(|place| &self.entries[*place])
     }
 
     /// Whether anything was submitted for a step besides a plan.
     fn is_submitted(&self, step: u32) -> bool {
-        self.requests.contains_key(&step) || self.result(step).is_some()
+        self.requests.contains_key(&step) || self.results.contains_key(&step)
     }
 
     /// Whether anything was submitted for a step after this one.
     fn went_on_after(&self, step: u32) -> bool {
-        self.requests.keys().next_back().is_some_and(|last| *last > step)
-            || self.entries.iter().any(|entry| {
-                entry.step.step_id > step || entry.step.plans().is_some_and(|target| target > step)
-            })
+        self.last > step
+    }
+
+    /// Whether nothing is left to do but to wait when this step is submitted and waits: all that was before led to it. Under
+    /// flow control a delivery keeps its room until it is answered.
+    pub(crate) fn may_suspend_with(&self, step: &Step) -> bool {
+        let led_here = |place: usize| {
+            self.entries[place].step.plans().is_none()
+                && self.completes(place).is_some_and(|last| last < step.step_id)
+        };
+        self.started.flow.is_none()
+            && step.plans().is_none()
+            && step.concurrent.unwrap_or(1) <= 1
+            && self.requests.keys().all(|number| self.results.contains_key(number))
+            && (0..self.entries.len()).all(|place| led_here(place) || self.is_done(&Parcel::Step(place)))
     }
 
     /// The last step of the parallel group that an entry completes: `Some` where the SDK goes on from this entry.
@@ -288,10 +266,11 @@ impl Log {
         }
         let first = self.plan(entry.step.step_id).and_then(|plan| plan.stored.group)?;
         let last = first + count - 1;
-        let before = &self.entries[..=place];
-        let has = |step: u32| before.iter().any(|entry| entry.step.step_id == step);
-        let planned = |step: u32| before.iter().any(|entry| entry.step.plans() == Some(step));
-        (first..=last).all(|step| has(step) && planned(step)).then_some(last)
+        let is_there =
+            |places: &BTreeMap<u32, usize>, step: u32| places.get(&step).is_some_and(|at| *at <= place);
+        (first..=last)
+            .all(|step| is_there(&self.results, step) && is_there(&self.plans, step))
+            .then_some(last)
     }
 
     /// Whether the SDK does nothing with this entry: the result of a branch that does not complete its group.
@@ -322,9 +301,7 @@ impl Log {
     pub(crate) fn parcel_name(&self, parcel: &Parcel) -> String {
         let called = |step: u32, what: &str| {
             let step_name = self.requests.get(&step).map(|(_, request)| &request.step["stepName"]);
-            let named: String =
-                step_name.and_then(Value::as_str).unwrap_or_default().chars().take(NAME_CHARS).collect();
-            format!("{step} {named}: {what}")
+            format!("{}: {what}", shown_name(step, step_name.and_then(Value::as_str).unwrap_or_default()))
         };
         match parcel {
             Parcel::Step(place) => self.entries[*place].name.clone(),
@@ -377,6 +354,7 @@ impl Log {
                 RequestKind::Call if self.answers.contains_key(step) => {
                     acts.extend(self.delivery(Parcel::Callback(*step)));
                 }
+                RequestKind::Call if self.lacks_room(request) => {}
                 RequestKind::Call => acts.extend(self.delivery(Parcel::Call(*step))),
             }
         }
@@ -387,6 +365,12 @@ impl Log {
             }
         }
         acts
+    }
+
+    /// Whether a call waits for room.
+    fn lacks_room(&self, request: &Request) -> bool {
+        let wait = request.wait.as_deref().and_then(|name| self.waits.get(name));
+        wait.is_some_and(|(status, _)| *status == WaitStatus::Pending)
     }
 
     /// The name of the wait with which a run under flow control makes room for others before its next delivery.
@@ -436,13 +420,13 @@ impl Log {
         }
         let body = step.to_string();
         let name = Step::parse(&body)?.result_name();
-        Some(Act::Append { name, stored: Stored { body, headers: request.headers.clone(), group: None } })
+        Some(Act::Append { name, stored: Stored::new(body, request.headers.clone(), None) })
     }
 
-    /// The names of the waits that are open.
-    pub(crate) fn open_waits(&self) -> Vec<Arc<str>> {
+    /// The waits that are open.
+    pub(crate) fn open_waits(&self) -> Vec<WaitSpec> {
         let open = self.waits.iter().filter(|(_, (status, _))| *status == WaitStatus::Pending);
-        open.map(|(name, _)| Arc::clone(name)).collect()
+        open.map(|(name, _)| WaitSpec::new(Arc::clone(name), WaitFor::Created)).collect()
     }
 
     /// The headers that hold for an entry: the run's, and its own over them.
@@ -452,34 +436,37 @@ impl Log {
 
     /// How large the log up to this place is, about.
     pub(crate) fn prefix_bytes(&self, place: usize) -> usize {
-        let entries = self.entries[..=place].iter().map(|entry| entry.stored.body.len());
-        self.started.body.size() + entries.sum::<usize>()
+        self.started.body.size() + self.entries[place].end
     }
 
     /// The body of a delivery of the entry at this place: the log up to it.
-    pub(crate) fn prefix(&self, place: usize) -> Value {
-        let listed = self.entries[..=place].iter().enumerate().map(|(index, entry)| {
-            let body = match index {
-                0 => self.started.body.base64(),
-                _ => crate::message::Body::Text(entry.stored.body.clone()).base64(),
-            };
-            json!({ "messageId": entry.message_id, "body": body, "callType": "step" })
-        });
-        listed.collect()
+    pub(crate) fn prefix(&self, place: usize) -> String {
+        let later = &self.encoded[..self.entries[place].end];
+        let mut prefix = String::with_capacity(self.started.body.size() * 4 / 3 + later.len() + 200);
+        prefix.push('[');
+        encode(&mut prefix, &self.started.body.base64(), &self.entries[0].message_id);
+        prefix.push_str(later);
+        prefix.push(']');
+        prefix
+    }
+
+    /// How much memory the log takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        // Entries are held as they are submitted and as they are delivered.
+        self.started.body.size()
+            + self.encoded.len() * 2
+            + self.answers.values().map(Json::bytes).sum::<usize>()
     }
 }
 
-/// The part of a message's id that says which message of its run it is.
-pub(crate) fn entry_key(step: &Step) -> String {
-    match step.plans() {
-        Some(target) => format!("p{target}"),
-        None => format!("s{}", step.step_id),
+/// Writes an entry as it is delivered. Neither base64 nor an id has anything to escape.
+fn encode(text: &mut String, body: &str, message_id: &str) {
+    for part in ["{\"body\":\"", body, "\",\"callType\":\"step\",\"messageId\":\"", message_id, "\"}"] {
+        text.push_str(part);
     }
 }
 
-/// Ids of the messages of a run: the same message always has the same one.
-pub(crate) fn message_ids(run: &Run) -> impl Fn(&str) -> String + use<> {
-    let id = run.id.to_string();
-    let id = id.strip_prefix("run_").unwrap_or(&id).to_owned();
-    move |key: &str| format!("msg_{id}_{key}")
+/// The result of a step as it is delivered, or as clients are shown it.
+fn shown_result(out: &str, sealer: Option<&Sealer>) -> String {
+    sealer.map_or_else(|| crate::sealed::shown(out).to_owned(), |sealer| sealer.open(out))
 }

@@ -76,6 +76,10 @@ impl Headers {
         Headers(headers.filter(|(name, _)| !is_ignored(name)).collect())
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -192,6 +196,10 @@ impl Body {
             Body::Sealed(_) => STANDARD.encode(REDACTED),
             Body::None => String::new(),
         }
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Body::None
     }
 
     /// How large the body is as it is stored.

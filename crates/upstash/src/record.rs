@@ -1,7 +1,9 @@
 //! What clients add to runs: found under the client's id, recorded once, refused when the run is over.
 
-use abide_core::command::{Command, Steer, Steering, TaskRecorded, WaitSpec};
-use abide_core::history::JournalResult;
+use std::sync::Arc;
+
+use abide_core::command::{Command, Steer, Steering, TaskRecorded, TaskSuspended, WaitSpec};
+use abide_core::history::{JournalResult, WakeOn};
 use abide_core::id::RunId;
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
@@ -26,6 +28,8 @@ pub(crate) struct Recording {
     pub(crate) waits: Vec<WaitSpec>,
     /// The ids of the messages, in the order of the request.
     pub(crate) message_ids: Vec<String>,
+    /// Whether nothing is left to do but to wait: the task is suspended with what is recorded, in one commit.
+    pub(crate) suspends: bool,
 }
 
 impl Recording {
@@ -61,15 +65,8 @@ impl Gateway {
         known.insert(id.to_owned(), run);
     }
 
-    /// The log of a run, as it is delivered: with the body that its client does not want to see in logs.
-    pub(crate) fn log_of(&self, run: &Run) -> Option<Log> {
-        let mut log = Log::of(run)?;
-        log.started.body = self.sealer.open_body(&log.started.body);
-        Some(log)
-    }
-
     /// The run that a client's id names, if it is not over, with its log.
-    pub(crate) async fn active(&self, id: &str) -> Result<(Run, Log), Problem> {
+    pub(crate) async fn active(&self, id: &str) -> Result<(Run, Arc<Log>), Problem> {
         let run = self.find(id).await?.ok_or_else(|| not_active(id))?;
         let run = self.workspace().run(run).get().await?;
         let log = self.log_of(&run).filter(|log| !log.failures.contains_key(&failed_name(log.visit)));
@@ -87,12 +84,22 @@ impl Gateway {
     ) -> Result<Vec<String>, Problem> {
         for _ in 0..TRIES {
             let (run, log) = self.active(id).await?;
-            let Recording { entries, waits, message_ids } = what(&run, &log)?;
+            let Recording { entries, waits, message_ids, suspends } = what(&run, &log)?;
             if entries.is_empty() && waits.is_empty() {
                 return Ok(message_ids);
             }
-            let recorded =
-                |lease_epoch| Command::TaskRecorded(TaskRecorded { at: STEP, lease_epoch, entries, waits });
+            let recorded = |lease_epoch| match suspends {
+                true => Command::TaskSuspended(TaskSuspended {
+                    at: STEP,
+                    lease_epoch,
+                    entries,
+                    waits: waits.into_iter().chain(log.open_waits()).collect(),
+                    wake: WakeOn::Each,
+                    checkpoint: None,
+                    cancels: Vec::new(),
+                }),
+                false => Command::TaskRecorded(TaskRecorded { at: STEP, lease_epoch, entries, waits }),
+            };
             if self.under_lease(&run, recorded).await? {
                 return Ok(message_ids);
             }

@@ -4,6 +4,7 @@ mod batch;
 mod cancel;
 mod dlq;
 mod events;
+mod flow;
 mod groups;
 mod hooks;
 mod letters;
@@ -35,6 +36,16 @@ use crate::{Gateway, Keys};
 
 /// How large a request may be: a batch of steps, each of which has the limit of a payload.
 const REQUEST_BYTES: usize = 16 * 1024 * 1024;
+
+/// Headers of a message that say what it is, and nothing of how it is delivered. The version of the SDK is put on the
+/// deliveries that need it.
+const OF_MESSAGE: [&str; 5] = [
+    "upstash-delay",
+    "upstash-feature-set",
+    "upstash-forward-upstash-workflow-sdk-version",
+    "upstash-method",
+    "upstash-not-before",
+];
 
 /// A refusal, as clients read it.
 #[derive(Debug)]
@@ -176,6 +187,8 @@ async fn dispatch(gateway: &Gateway, asked: GuestRequest) -> Answer {
         ("DELETE", "messages", "") => messages::cancel_many(gateway, &asked.query()).await,
         ("DELETE", "messages", id) => messages::cancel(gateway, &decoded(id)).await,
         ("GET", "events", "") => logs::list(gateway, &asked.query()).await,
+        ("GET", "globalParallelism", "") => flow::global(gateway),
+        (method, "flowControl", rest) => flow::answer(gateway, &asked, method, rest).await,
         (method, "dlq", rest) => letters::answer(gateway, &asked, method, &decoded(rest)).await,
         (method, "queues", rest) => queues::answer(gateway, &asked, method, rest).await,
         (method, "topics", rest) => groups::answer(gateway, &asked, method, rest).await,
@@ -284,11 +297,7 @@ impl Gateway {
     }
 
     fn differing(&self, log: &Log, headers: Headers) -> Result<Headers, Problem> {
-        let is_own = |name: &str| {
-            name.starts_with("upstash-workflow-")
-                || ["upstash-method", "upstash-delay", "upstash-not-before", "upstash-feature-set"]
-                    .contains(&name)
-        };
+        let is_own = |name: &str| name.starts_with("upstash-workflow-") || OF_MESSAGE.contains(&name);
         let run = &log.started.headers;
         let differs = |name: &String, value: &String| {
             run.get(name).is_none_or(|of_run| self.sealer.open(of_run) != self.sealer.open(value))

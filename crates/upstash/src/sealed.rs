@@ -1,8 +1,14 @@
 //! What must not be readable in a run's history: headers that carry credentials, and what a client asks to redact. It is
 //! sealed where a message is accepted, and opened where it is sent.
 
+use abide_core::json::Json;
 use abide_engine::vault::{Error, Vault};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize as _;
+use serde_json::Value;
 
+use crate::log::{Log, Stored};
 use crate::message::{Body, Headers, Message, Purpose};
 use crate::{Keys, OpenError};
 
@@ -54,6 +60,32 @@ impl Sealer {
         }
     }
 
+    /// A step of a run whose bodies must not be readable: neither is its result.
+    pub(crate) fn seal_result(&self, log: &Log, stored: Stored) -> Result<Stored, Error> {
+        let Some(out) = stored.result().filter(|_| Redaction::of(&log.started.headers).body) else {
+            return Ok(stored);
+        };
+        let sealed = self.seal(&out)?;
+        Ok(stored.with_result(|_| sealed))
+    }
+
+    /// The answer to a call of a run whose bodies must not be readable.
+    pub(crate) fn seal_answer(&self, log: &Log, answer: Json) -> Result<Json, Error> {
+        let body = answer.get("body").and_then(Value::as_str);
+        let Some(body) = body.filter(|_| Redaction::of(&log.started.headers).body) else { return Ok(answer) };
+        Ok(with_body(&answer, self.seal(body)?))
+    }
+
+    /// Opens the body of a call, where the journal holds it sealed.
+    pub(crate) fn open_call(&self, asked: &mut Value) {
+        let body = asked.get_mut("body").filter(|body| body.get("sealed").is_some());
+        if let Some(body) = body
+            && let Ok(sealed) = Body::deserialize(&*body)
+        {
+            *body = serde_json::to_value(self.open_body(&sealed)).expect("a body is JSON");
+        }
+    }
+
     /// Headers of a message without anything that must not be readable.
     pub(crate) fn seal_headers(&self, headers: Headers) -> Result<Headers, Error> {
         let redaction = Redaction::of(&headers);
@@ -85,15 +117,36 @@ impl Sealer {
     }
 }
 
+/// The answer to a call as it is delivered, or, without a sealer, as clients are shown it.
+pub(crate) fn open_answer(answer: &Json, sealer: Option<&Sealer>) -> Json {
+    match answer.get("body").and_then(Value::as_str).filter(|body| is_sealed(body)) {
+        Some(body) => {
+            with_body(answer, sealer.map_or_else(|| STANDARD.encode(REDACTED), |sealer| sealer.open(body)))
+        }
+        None => answer.clone(),
+    }
+}
+
+fn with_body(answer: &Json, body: String) -> Json {
+    let mut answer = Value::clone(answer);
+    answer["body"] = Value::String(body);
+    answer.into()
+}
+
 /// The name under which a header is sent on; `None` if it is not, or is the SDK's own.
 fn forwarded(name: &str) -> Option<&str> {
     let sent = FORWARDS.iter().find_map(|prefix| name.strip_prefix(prefix));
     sent.filter(|name| !name.starts_with("upstash-"))
 }
 
+/// Whether a text is sealed.
+pub(crate) fn is_sealed(text: &str) -> bool {
+    text.starts_with(MARK)
+}
+
 /// What a header shows to people.
 pub(crate) fn shown(value: &str) -> &str {
-    if value.starts_with(MARK) { REDACTED } else { value }
+    if is_sealed(value) { REDACTED } else { value }
 }
 
 /// `Upstash-Redact-Fields`: what a client does not want to see in logs.

@@ -1,9 +1,8 @@
 //! Starts of runs: by a message, by somebody who does not know the SDK, by another run.
 
 use abide_core::command::{WaitFor, WaitSpec};
-use abide_core::refusal::Refusal;
 use abide_core::run::Run;
-use abide_engine::{Error, StartRun, StartedHow};
+use abide_engine::{StartRun, StartedHow};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
@@ -11,8 +10,8 @@ use crate::log::{CONFIRMED, Log, Request, RequestKind, Step, message_ids};
 use crate::message::{Body, Message};
 use crate::record::Recording;
 use crate::routes::Problem;
-use crate::started::Started;
-use crate::throttle::Throttle;
+use crate::shared::Prepared;
+use crate::started::{Started, id_tag};
 use crate::{Gateway, WORKFLOW};
 
 /// A run that was started, or was there already.
@@ -88,15 +87,6 @@ impl Gateway {
         Ok(Some(Begun { run, workflow_run_id: id.to_owned(), deduplicated: false }))
     }
 
-    /// Leaves of a start what its run needs. The version of the guests' workflow is the one with the limits it asks for.
-    async fn prepared(&self, started: &mut Started) -> Result<String, Problem> {
-        started.headers = std::mem::take(&mut started.headers).of_run();
-        let asked = Throttle::of(&started.headers)?;
-        let (key, throttle) = asked.map_or((None, Throttle::default()), |(key, it)| (Some(key), it));
-        started.flow = key;
-        self.version(WORKFLOW, throttle).await
-    }
-
     pub(crate) async fn begin(&self, started: Started) -> Result<Begun, Problem> {
         let begun = self.begin_all(vec![started]).await?.into_iter().next();
         begun.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "try again"))
@@ -108,11 +98,11 @@ impl Gateway {
         let mut known = Vec::new();
         let mut starts = Vec::new();
         for mut started in all {
-            let version = self.prepared(&mut started).await?;
             self.check(&started.url)?;
-            let found = self.find(&started.workflow_run_id).await?;
+            let prepared = self.prepared(&mut started).await?;
+            let found = self.known.lock().await.get(&started.workflow_run_id).copied();
             if found.is_none() {
-                starts.push(self.start_of(&started, version));
+                starts.push(self.start_of(&started, prepared));
             }
             known.push((started.workflow_run_id, found));
         }
@@ -125,8 +115,6 @@ impl Gateway {
                 (None, Some(Ok(started))) => {
                     (Some(started.run), matches!(started.how, StartedHow::Repeated { .. }))
                 }
-                // Somebody has just started it otherwise.
-                (None, Some(Err(Error::Refused(Refusal::KeyReused(_))))) => (self.find(&id).await?, true),
                 (None, Some(Err(error))) => return Err(error.into()),
                 (None, None) => (None, false),
             };
@@ -138,14 +126,13 @@ impl Gateway {
         Ok(begun)
     }
 
-    fn start_of(&self, started: &Started, version: String) -> StartRun {
+    fn start_of(&self, started: &Started, Prepared { version, input }: Prepared) -> StartRun {
         let id = &started.workflow_run_id;
         StartRun::new(WORKFLOW)
             .version(version)
-            .input(serde_json::to_value(started).expect("an input is JSON"))
+            .input(input)
             .tags(started.tags())
-            .idempotency_key(Some(format!("upstash/{id}")))
-            .compared_by(json!(id))
+            .unique_tag(id_tag(id))
             .run_at(started.headers.due(self.engine.now()))
     }
 
@@ -182,8 +169,8 @@ impl Gateway {
             unknown_sdk: false,
             flow: None,
         };
-        let version = self.prepared(&mut child).await?;
-        let invoked = |run: &Run, log: &Log| self.invoked(run, log, &step, &envelope, (&child, &version));
+        let prepared = self.prepared(&mut child).await?;
+        let invoked = |run: &Run, log: &Log| self.invoked(run, log, &step, &envelope, (&child, &prepared));
         let ids = self.record(parent, invoked).await?;
         Ok(ids.into_iter().next().unwrap_or_default())
     }
@@ -196,7 +183,7 @@ impl Gateway {
         log: &Log,
         step: &Step,
         envelope: &Value,
-        (child, version): (&Started, &str),
+        (child, prepared): (&Started, &Prepared),
     ) -> Result<Recording, Problem> {
         let number = step.plans().unwrap_or(step.step_id);
         let mut recording = Recording::default();
@@ -213,8 +200,8 @@ impl Gateway {
         };
         let wait = WaitFor::Child {
             definition: WORKFLOW.into(),
-            version: Some(version.into()),
-            input: serde_json::to_value(child).expect("an input is JSON").into(),
+            version: Some(prepared.version.as_str().into()),
+            input: prepared.input.clone().into(),
             timeout: None,
             detached: false,
             tags: child.tags(),

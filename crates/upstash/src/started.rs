@@ -4,19 +4,28 @@ use abide_core::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::WORKFLOW;
 use crate::message::{Body, Headers};
+use crate::shared::Shared;
 
-/// The input of a guest's run.
+/// What the tag with the client's id begins with.
+const ID_TAG: &str = "upstash:";
+
+/// The input of a guest's run, as far as its tags and the version of its workflow do not say it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Started {
     /// The id that the client gave the run: `wfr_…`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) workflow_run_id: String,
     /// The workflow's endpoint.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) url: String,
     /// The headers of the message that started the run: they hold for all its deliveries.
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
     pub(crate) headers: Headers,
     /// The initial payload.
+    #[serde(default, skip_serializing_if = "Body::is_none")]
     pub(crate) body: Body,
     /// The run that invoked this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,9 +39,22 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    /// The input of a run; `None` if it is not a guest's.
+    /// What a run was started with; `None` if it is not a guest's.
     pub(crate) fn of(run: &Run) -> Option<Started> {
-        serde_json::from_value(Value::clone(&run.input)).ok()
+        if *run.definition_ref.name != *WORKFLOW {
+            return None;
+        }
+        let mut started: Started = serde_json::from_value(Value::clone(&run.input)).ok()?;
+        let Shared { url, headers } = Shared::of(run);
+        if started.url.is_empty() {
+            started.url = url;
+        }
+        started.headers = headers.overlaid(&started.headers);
+        if started.workflow_run_id.is_empty() {
+            let id = run.tags.iter().find_map(|tag| tag.strip_prefix(ID_TAG));
+            started.workflow_run_id = id?.to_owned();
+        }
+        (!started.url.is_empty()).then_some(started)
     }
 
     /// The labels of the run.
@@ -49,7 +71,7 @@ pub(crate) fn labels(headers: &Headers) -> impl Iterator<Item = &str> {
 
 /// The tag by which a run is found under its client's id.
 pub(crate) fn id_tag(workflow_run_id: &str) -> String {
-    format!("upstash:{workflow_run_id}")
+    format!("{ID_TAG}{workflow_run_id}")
 }
 
 /// The tag by which the runs of an endpoint are found; its beginning, if it is long.

@@ -3,21 +3,28 @@
 //! How much room a limit gives is said by a definition. So every set of figures is a version of the gateway's workflows, and
 //! each key of a limit follows what the message that came last says.
 
+use abide_core::capacity::Policy;
+use abide_core::command::{CallLimit, WaitFor};
+use abide_core::definition::Rate;
 use abide_core::definition::document::{Holds, Limit, LimitScope, Retry, StepKind, Workflow};
+use abide_core::time::Millis;
 use axum::http::StatusCode;
 
 use crate::message::Headers;
 use crate::routes::Problem;
 use crate::{Gateway, MESSAGE, VERSION, duration};
 
-/// The limit of messages and runs with a flow control key.
-const FLOW: &str = "upstash-flow-control";
+/// The limit of messages, runs and calls with a flow control key.
+pub(crate) const FLOW: &str = "upstash-flow-control";
+/// The limit of calls with a flow control key whose runs are under flow control themselves: a run that has room would wait
+/// for itself.
+const CALLS: &str = "upstash-flow-control-of-calls";
 /// The limit of the messages of a queue.
 const QUEUE: &str = "upstash-queue";
 /// How many different sets of figures one process makes versions of.
 const SETS: usize = 1_000;
-const MOST_AT_ONCE: u32 = 100_000;
-const MOST_IN_A_TIME: u32 = 1_000_000;
+pub(crate) const MOST_AT_ONCE: u32 = 100_000;
+pub(crate) const MOST_IN_A_TIME: u32 = 1_000_000;
 
 /// Figures of the limits that a message or a run is under.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,8 +68,20 @@ impl Throttle {
         }
     }
 
+    /// The wait for room of a call of this name under flow control. The room is held until the call has a result.
+    pub(crate) fn wait(self, key: String, call: String, is_under_flow: bool) -> WaitFor {
+        let rate = self.rate.map(|count| Rate { count, per: Millis(self.period_ms), burst: 1 });
+        let limit = CallLimit {
+            name: if is_under_flow { CALLS } else { FLOW }.into(),
+            key: key.into(),
+            scope: LimitScope::Workspace,
+            policy: Policy { concurrency: self.parallelism, rate },
+        };
+        WaitFor::Capacity { call: call.into(), limit, timeout: None }
+    }
+
     /// The version of the gateway's workflows that has these limits.
-    fn version(self) -> String {
+    pub(crate) fn version(self) -> String {
         let mut version = VERSION.to_owned();
         let mut add = |name: &str, figure: Option<u32>| {
             if let Some(figure) = figure {
@@ -78,7 +97,7 @@ impl Throttle {
         version
     }
 
-    fn workflow(self, name: &str) -> Workflow {
+    pub(crate) fn workflow(self, name: &str) -> Workflow {
         let retry = Retry { max_attempts: Some(abide_core::limits::RETRY_ATTEMPTS), ..Retry::default() };
         let what = if name == MESSAGE { "One message" } else { "A run of a guest" };
         let description = format!("{what} of the Upstash gateway; it is started through /v2");

@@ -1,4 +1,4 @@
-/** Steps of the Upstash Workflow SDK, as its gateway records them: each holds the text of the step as it was submitted. */
+/** Steps of the Upstash Workflow SDK, as its gateway records them: each holds the step, or its text as it was submitted. */
 export interface GuestStep {
   /** What the SDK calls it, in words. */
   word: string;
@@ -40,11 +40,13 @@ const decoded = (text: unknown): unknown => {
 
 /** The step that a result of a journal is; undefined if it is none of a guest. */
 export function guestStep(result: unknown): GuestStep | undefined {
-  const step = parsed((result as { body?: unknown } | null | undefined)?.body) as
+  const recorded = result as { step?: unknown; body?: unknown } | null | undefined;
+  const step = (recorded?.step ?? parsed(recorded?.body)) as
     { stepId?: unknown; stepType?: unknown; targetStep?: unknown; out?: unknown } | undefined;
   const word = WORDS[String(step?.stepType)];
   if (!step || word === undefined) return undefined;
+  const isSealed = typeof step.out === 'string' && step.out.startsWith('sealed:');
   const isEvent = step.stepType === 'Wait' || step.stepType === 'WaitForWebhook';
-  const out = parsed(isEvent ? decoded(step.out) : step.out);
+  const out = isSealed ? 'REDACTED' : parsed(isEvent ? decoded(step.out) : step.out);
   return { word, isPlan: step.stepId === 0 && Boolean(step.targetStep), out };
 }

@@ -169,7 +169,7 @@ test('a wait that its handler made before it waited is of the step it was made f
 });
 
 test('steps of a guest are told by the words and results of its SDK, without its plans', () => {
-  const entry = (name: string, step: object) => ({ name, result: { body: JSON.stringify(step) } });
+  const entry = (name: string, step: object) => ({ name, result: { step } });
   const { durable } = story([
     at(0, 'STEP_STARTED', 'workflow'),
     at(1, 'TASK_STARTED', 'workflow', { worker: 'w' }),
@@ -177,8 +177,9 @@ test('steps of a guest are told by the words and results of its SDK, without its
       entries: [
         entry('1 a (plan)', { stepId: 0, stepName: 'a', stepType: 'Run', targetStep: 1 }),
         entry('1 a', { stepId: 1, stepName: 'a', stepType: 'Run', out: '{"n":1}' }),
-        entry('2 nap', { stepId: 2, stepName: 'nap', stepType: 'SleepFor' }),
+        { name: '2 nap', result: { body: '{ "stepId": 2, "stepName": "nap", "stepType": "SleepFor" }' } },
         entry('3 paid', { stepId: 3, stepName: 'paid', stepType: 'Wait', out: btoa('{"by":"Ada"}') }),
+        entry('4 pin', { stepId: 4, stepName: 'pin', stepType: 'Run', out: 'sealed:abc' }),
       ],
     }),
   ]);
@@ -186,5 +187,6 @@ test('steps of a guest are told by the words and results of its SDK, without its
     ['1 a', 'run', { n: 1 }],
     ['2 nap', 'sleep', undefined],
     ['3 paid', 'wait for event', { by: 'Ada' }],
+    ['4 pin', 'run', 'REDACTED'],
   ]);
 });

@@ -7,7 +7,7 @@ use super::*;
 
 fn entry(body: Value, group: Option<u32>) -> JournalItem {
     let step = Step::parse(&body.to_string()).unwrap();
-    let stored = Stored { body: body.to_string(), headers: Headers::default(), group };
+    let stored = Stored::new(body.to_string(), Headers::default(), group);
     JournalItem {
         name: step.entry_name().into(),
         what: JournalWhat::Result(serde_json::to_value(stored).unwrap().into()),
@@ -45,7 +45,8 @@ fn log(journal: Vec<JournalItem>) -> Log {
     let started =
         json!({ "workflowRunId": "wfr_1", "url": "http://app", "headers": {}, "body": { "text": "{}" } });
     let started = serde_json::from_value(started).unwrap();
-    Log::read_from(started, 1, journal, &|key| format!("msg_{key}"))
+    let id = |key: &str| format!("msg_{key}");
+    Log::new(started, &id).read_on(1, journal, &id, None)
 }
 
 /// The message ids of what is delivered now, of entries that were there before.
@@ -87,8 +88,9 @@ fn a_group_is_completed_by_the_entry_whose_prefix_has_all_of_it() {
         log(vec![plan(1, 2, 1), plan(2, 2, 1), result(2, 2), result(1, 2), plan(3, 2, 3), plan(4, 2, 3)]);
     assert_eq!((log.leads_nowhere(3), log.leads_nowhere(4)), (true, false));
     assert!(log.is_done(&Parcel::Step(4)));
-    let prefix = log.prefix(2);
+    let prefix: Value = serde_json::from_str(&log.prefix(2)).unwrap();
     assert_eq!(prefix.as_array().unwrap().last().unwrap()["messageId"], "msg_p2");
+    assert_eq!(prefix.to_string(), log.prefix(2));
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn the_end_of_a_wait_is_an_entry() {
     ] {
         let acts = log(journal(status, payload)).next(usize::MAX);
         let [Act::Append { name, stored }] = acts.as_slice() else { panic!("{acts:?}") };
-        let body: Value = serde_json::from_str(&stored.body).unwrap();
+        let body = stored.value();
         assert_eq!((name.as_str(), &body["waitTimeout"], &body["out"]), ("1 w", &json!(timed_out), &out));
     }
 }
@@ -129,4 +131,52 @@ fn a_call_is_made_answered_and_its_answer_delivered() {
     assert_eq!(delivered(vec![asked()]), ["Call(1)/0"]);
     assert_eq!(delivered(vec![asked(), own("!called 1", json!({}))]), ["Callback(1)/0"]);
     assert_eq!(delivered(vec![asked(), own("!called 1", json!({})), result(1, 1)]), ["msg_s1/0"]);
+}
+
+#[test]
+fn a_log_that_is_read_on_is_the_log_that_is_read_anew() {
+    let nap = |status| wait("2 s2: delay", status, None);
+    let before = vec![result(1, 1), result(2, 1), nap(WaitStatus::Pending)];
+    let after = vec![result(1, 1), result(2, 1), nap(WaitStatus::Completed), result(3, 1)];
+    let id = |key: &str| format!("msg_{key}");
+    let read_on = log(before).read_on(2, after.clone(), &id, None);
+    let anew = log(vec![]).read_on(2, after, &id, None);
+    assert_eq!((&read_on.entries, &read_on.waits), (&anew.entries, &anew.waits));
+    assert_eq!((read_on.prefix(3), read_on.visit), (anew.prefix(3), 2));
+    assert_eq!(read_on.next(usize::MAX), anew.next(usize::MAX));
+}
+
+#[test]
+fn a_step_is_delivered_as_it_was_submitted_whatever_its_form() {
+    let spaced = r#"{ "stepId": 1, "stepName": "s", "stepType": "Run", "out": "1.0", "concurrent": 1 }"#;
+    assert_eq!(Stored::new(spaced.to_owned(), Headers::default(), None).text(), spaced);
+    let exact = r#"{"stepId":1,"n":123456789012345678901234567890,"concurrent":1}"#;
+    assert_eq!(Stored::new(exact.to_owned(), Headers::default(), None).text(), exact);
+    let compact = r#"{"stepId":1,"stepName":"s","stepType":"Run","out":"\"ü\"","concurrent":1}"#;
+    let stored = Stored::new(compact.to_owned(), Headers::default(), None);
+    assert_eq!(stored.value(), serde_json::from_str::<Value>(&stored.text()).unwrap());
+    assert_eq!(stored.value(), serde_json::from_str::<Value>(compact).unwrap());
+}
+
+#[test]
+fn a_run_is_suspended_with_a_step_that_all_before_led_to() {
+    let step =
+        |id: u32, concurrent: u32| Step { step_id: id, concurrent: Some(concurrent), ..Step::default() };
+    assert!(log(vec![]).may_suspend_with(&step(1, 1)));
+    assert!(log(vec![result(1, 1)]).may_suspend_with(&step(2, 1)));
+    let plans = || vec![result(1, 1), plan(2, 2, 2), plan(3, 2, 2), result(2, 2)];
+    assert!(!log(plans()).may_suspend_with(&step(3, 2)));
+    assert!(!log(plans()).may_suspend_with(&step(4, 1)));
+    let all = plans().into_iter().chain([result(3, 2)]).collect();
+    assert!(log(all).may_suspend_with(&step(4, 1)));
+    let called = vec![own("!call 1", json!({ "step": {}, "asked": {} }))];
+    assert!(!log(called).may_suspend_with(&step(2, 1)));
+}
+
+#[test]
+fn a_call_under_flow_control_is_made_when_it_has_room() {
+    let request = json!({ "step": { "stepId": 1, "stepName": "c" }, "wait": "1 c: room", "asked": {} });
+    let journal = |status| vec![own("!call 1", request.clone()), wait("1 c: room", status, None)];
+    assert_eq!(delivered(journal(WaitStatus::Pending)), ["msg_0/0"; 0]);
+    assert_eq!(delivered(journal(WaitStatus::Completed)), ["Call(1)/0"]);
 }

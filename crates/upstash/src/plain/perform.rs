@@ -123,6 +123,7 @@ fn outgoing(gateway: &Gateway, plain: &Plain, task: &Task, retried: u32) -> Outg
         timeout: timeout.min(longest),
         answer_bytes: delivery::CALLED_BYTES,
         redirects: 0,
+        place: crate::origin::Place::Begun,
     }
 }
 

@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use super::{Answer, GuestRequest, Problem, ok};
 use crate::Gateway;
 use crate::delivery::CallRequest;
-use crate::log::{Log, Request, RequestKind, Step, Stored, entry_key, message_ids};
-use crate::message::{Body, Headers, Message, Purpose};
+use crate::log::{Log, Request, RequestKind, Step, Stored, entry_key, message_ids, shown_name};
+use crate::message::{Body, Headers, Message, Purpose, is_url};
 use crate::record::Recording;
+use crate::sealed::Redaction;
 use crate::start::Begun;
+use crate::throttle::Throttle;
 
 /// How many messages a batch may have.
 const MESSAGES: usize = 1_000;
@@ -64,8 +66,20 @@ pub(super) async fn publish(gateway: &Gateway, message: Message) -> Answer {
     ok(answers.into_iter().next().unwrap_or_default())
 }
 
+/// Refuses what cannot be done, before anything is.
+fn check(gateway: &Gateway, message: &Message) -> Result<(), Problem> {
+    Throttle::of(&message.headers)?;
+    match message.purpose() {
+        Purpose::Start | Purpose::Call => gateway.check(&message.destination),
+        Purpose::Plain if is_url(&message.destination) => gateway.check(&message.destination),
+        Purpose::Plain => Ok(()),
+        Purpose::Step => run_of(message).map(drop),
+    }
+}
+
 /// Does what messages ask for: those that belong to one run, one after the other, are one commit.
 async fn submit(gateway: &Gateway, messages: Vec<Addressed>) -> Result<Vec<Value>, Problem> {
+    messages.iter().try_for_each(|(message, _)| check(gateway, message))?;
     let mut answers = Vec::new();
     let mut messages = messages.into_iter().peekable();
     while let Some((message, queue)) = messages.next() {
@@ -89,9 +103,6 @@ async fn submit(gateway: &Gateway, messages: Vec<Addressed>) -> Result<Vec<Value
                 }) {
                     together.push(next);
                 }
-                for message in together.iter().filter(|message| message.purpose() == Purpose::Call) {
-                    gateway.check(&message.destination)?;
-                }
                 let sealed = together.into_iter().map(|message| gateway.sealer.seal_message(message));
                 let together = sealed.collect::<Result<Vec<_>, _>>()?;
                 let ids = gateway.record(&id, |run, log| recording(gateway, run, log, &together)).await?;
@@ -113,12 +124,13 @@ fn recording(gateway: &Gateway, run: &Run, log: &Log, messages: &[Message]) -> R
     let group = messages.iter().find_map(|message| Step::parse(&message.body.text())?.plans());
     for message in messages {
         match message.purpose() {
-            Purpose::Call => call(run, log, message, &mut recording)?,
+            Purpose::Call => call(gateway, run, log, message, &mut recording)?,
             Purpose::Step | Purpose::Start | Purpose::Plain => {
                 step(gateway, run, log, (message, group), &mut recording)?;
             }
         }
     }
+    recording.suspends &= messages.len() == 1;
     Ok(recording)
 }
 
@@ -145,15 +157,22 @@ fn step(
         return Ok(());
     }
     let headers = gateway.differing(log, message.headers.clone())?;
-    let stored = Stored { body, headers, group: plans.and(group) };
+    let stored = gateway.sealer.seal_result(log, Stored::new(body, headers, plans.and(group)))?;
     if let Some(at) = message.headers.due(gateway.engine.now()) {
         recording.waits.push(WaitSpec::new(Log::delay_name(&name), WaitFor::Instant { at }));
+        recording.suspends = log.may_suspend_with(&step);
     }
     recording.entry(name, serde_json::to_value(stored).expect("an entry is JSON"));
     Ok(())
 }
 
-fn call(run: &Run, log: &Log, message: &Message, recording: &mut Recording) -> Result<(), Problem> {
+fn call(
+    gateway: &Gateway,
+    run: &Run,
+    log: &Log,
+    message: &Message,
+    recording: &mut Recording,
+) -> Result<(), Problem> {
     let about =
         |name: &str| message.headers.get(&format!("upstash-callback-forward-upstash-workflow-{name}"));
     let number: u32 = about("stepid").and_then(|id| id.parse().ok()).ok_or_else(|| {
@@ -169,13 +188,20 @@ fn call(run: &Run, log: &Log, message: &Message, recording: &mut Recording) -> R
         "stepType": "Call",
         "concurrent": about("concurrent").and_then(|count| count.parse::<u32>().ok()).unwrap_or(1),
     });
+    let is_redacted = Redaction::of(&log.started.headers).body;
     let asked = CallRequest {
         url: message.destination.clone(),
         headers: message.headers.clone(),
-        body: message.body.clone(),
+        body: if is_redacted { gateway.sealer.seal_body(&message.body)? } else { message.body.clone() },
     };
     let asked = serde_json::to_value(asked).expect("a call is JSON");
-    let request = Request { step, wait: None, asked, headers: Headers::default() };
+    let mut request = Request { step, wait: None, asked, headers: Headers::default() };
+    if let Some((key, throttle)) = Throttle::of(&message.headers)? {
+        let name = format!("{}: room", shown_name(number, about("stepname").unwrap_or_default()));
+        let wait = throttle.wait(key, RequestKind::call_name(number), log.started.flow.is_some());
+        recording.waits.push(WaitSpec::new(name.clone(), wait));
+        request.wait = Some(name);
+    }
     recording.entry(RequestKind::Call.entry_name(number), serde_json::to_value(request).expect("it is JSON"));
     Ok(())
 }

@@ -55,6 +55,16 @@ async fn letters(gateway: &Gateway, query: &Query) -> Result<(Vec<Letter>, Optio
     for id in ids {
         letters.extend(Letter::read(gateway, id).await?);
     }
+    if let Some(state) = query.get("failureFunctionState") {
+        let mut in_state = Vec::new();
+        for letter in letters {
+            let info = callback_info(gateway, &letter.run).await?;
+            if info.is_some_and(|info| info["state"] == *state) {
+                in_state.push(letter);
+            }
+        }
+        letters = in_state;
+    }
     if let Some(status) = query.get("responseStatus").and_then(|status| status.parse::<u64>().ok()) {
         letters.retain(|letter| letter.failure["status"].as_u64() == Some(status));
     }

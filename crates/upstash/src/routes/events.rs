@@ -1,14 +1,20 @@
 //! `GET /v2/workflows/events`: runs and their steps, as the SDK's `client.logs` reads them.
 
+use std::collections::BTreeMap;
+
 use abide_core::run::Run;
 use abide_core::status::{RunStatus, WaitStatus};
+use abide_core::waitpoint::Waitpoint;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::dlq::callback_info;
 use super::select::{Selected, select};
 use super::{Answer, Problem, Query, ok};
+use crate::delivery::{self, CallRequest};
 use crate::log::{Entry, Log, Parcel, RequestKind, message_ids};
-use crate::{Gateway, WORKFLOW};
+use crate::message::Body;
+use crate::{Gateway, WORKFLOW, sealed};
 
 /// How many runs are listed if nobody says.
 const COUNT: usize = 10;
@@ -80,7 +86,7 @@ async fn shown(gateway: &Gateway, run: &Run, log: &Log) -> Result<Value, Problem
                 "url": log.started.headers.get("upstash-failure-callback").unwrap_or(&log.started.url),
                 "failHeaders": failure["header"],
                 "failStatus": failure["status"],
-                "failResponse": crate::message::Body::Base64(failure["body"].as_str().unwrap_or_default().to_owned()).text(),
+                "failResponse": Body::Base64(failure["body"].as_str().unwrap_or_default().to_owned()).text(),
                 "dlqId": crate::dlq_id(run),
             });
             for (name, value) in info.as_object().into_iter().flatten() {
@@ -123,6 +129,10 @@ fn steps(run: &Run, log: &Log) -> Value {
         .filter(|(number, _)| log.result(**number).is_none())
         .map(|(number, (kind, request))| {
             let mut step = request.step.clone();
+            tell_request(&mut step, run, log, *number);
+            step["retries"] = json!(retries_of(log, *number));
+            step["createdAt"] = json!(run.created_at.as_millisecond());
+            step["headers"] = json!({});
             step["state"] = json!("STEP_PROGRESS");
             step["callType"] = json!(if *kind == RequestKind::Call { "toCallback" } else { "step" });
             step["messageId"] = json!(message_ids(run)(&format!("c{number}")));
@@ -156,7 +166,7 @@ fn initial(run: &Run, log: &Log) -> Value {
 }
 
 fn step(run: &Run, log: &Log, entry: &Entry) -> Value {
-    let mut step: Value = serde_json::from_str(&entry.stored.body).unwrap_or_default();
+    let mut step = entry.stored.value();
     let headers = log.headers(entry);
     let delay = log.waits.get(Log::delay_name(&entry.name).as_str());
     let is_delayed = delay.is_some_and(|(status, _)| *status == WaitStatus::Pending);
@@ -167,7 +177,66 @@ fn step(run: &Run, log: &Log, entry: &Entry) -> Value {
         json!(if is_delayed && !run.status.has_ended() { "STEP_PROGRESS" } else { "STEP_SUCCESS" });
     step["createdAt"] = json!(run.created_at.as_millisecond());
     step["headers"] = json!({});
+    if let Some(delay) = headers.get("upstash-retry-delay") {
+        step["retryDelay"] = json!(delay);
+    }
+    tell_request(&mut step, run, log, entry.step.step_id);
     step
+}
+
+fn retries_of(log: &Log, number: u32) -> u32 {
+    delivery::retries(log, &Parcel::Call(number), 0).0
+}
+
+/// Adds to a step what was asked for besides the log, and how it ended: a call, a wait, another run.
+fn tell_request(step: &mut Value, run: &Run, log: &Log, number: u32) {
+    let Some((kind, request)) = log.requests.get(&number) else { return };
+    let mut put = |name: &str, value: Value| step[name] = value;
+    match kind {
+        RequestKind::Call => {
+            let Some(asked) = CallRequest::of(&request.asked) else { return };
+            let headers = asked.headers.forwarded();
+            let headers: BTreeMap<&str, [&str; 1]> =
+                headers.iter().map(|(name, value)| (name.as_str(), [sealed::shown(value)])).collect();
+            put("callUrl", json!(asked.url));
+            put("callMethod", json!(delivery::method(&asked.headers).as_str()));
+            put("callHeaders", json!(headers));
+            put("callBody", json!(asked.body.text()));
+            if let Some(answer) = log.answers.get(&number) {
+                let body = answer["body"].as_str().unwrap_or_default().to_owned();
+                put("callResponseStatus", answer["status"].clone());
+                put("callResponseHeaders", answer["header"].clone());
+                put("callResponseBody", json!(Body::Base64(body).text()));
+            }
+        }
+        RequestKind::Wait => {
+            let named = |wait: &&Waitpoint| Some(&*wait.name) == request.wait.as_deref();
+            let deadline = run.waitpoints().find(named).and_then(|wait| wait.resume_at);
+            put("waitEventId", request.asked["waitEventId"].clone());
+            put("waitTimeoutDuration", request.asked["timeout"].clone());
+            put("waitTimeoutDeadline", json!(deadline.map(Timestamp::as_second)));
+        }
+        RequestKind::Invoke => {
+            put("invokedWorkflowRunId", request.asked["workflowRunId"].clone());
+            put("invokedWorkflowUrl", request.asked["url"].clone());
+        }
+    }
+}
+
+/// The attempts of a delivery that failed, as far as another followed.
+fn errors(run: &Run, call: &str) -> Vec<Value> {
+    let attempts = run.waitpoints().filter_map(|wait| Some((wait.next_attempt()?, wait.created_at)));
+    let failed = attempts.filter(|(next, _)| *next.call == *call);
+    failed
+        .map(|(next, at)| {
+            let message = &next.error.message;
+            let status = message.split(':').next().and_then(|status| status.parse::<u16>().ok());
+            json!({
+                "error": message, "body": "", "headers": {}, "status": status.unwrap_or(0),
+                "time": at.as_millisecond(),
+            })
+        })
+        .collect()
 }
 
 /// What is under way: deliveries that have not led to a step yet.
@@ -185,7 +254,13 @@ fn next(run: &Run, log: &Log) -> Vec<Value> {
         let is_retried = log.waits.contains_key(log.retry_name(&parcel, 1).as_str());
         let state = if is_retried && state == "STEP_PROGRESS" { "STEP_RETRY" } else { state };
         let retries = log.headers(&log.entries[*place]).retries().unwrap_or(crate::message::RETRIES);
-        Some(json!({ "messageId": log.entries[*place].message_id, "state": state, "retries": retries }))
+        let entry = &log.entries[*place];
+        let mut next = json!({ "messageId": entry.message_id, "state": state, "retries": retries });
+        let errors = errors(run, &entry.name);
+        if !errors.is_empty() {
+            next["errors"] = json!(errors);
+        }
+        Some(next)
     })
     .collect()
 }

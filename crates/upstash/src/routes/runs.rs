@@ -19,7 +19,7 @@ pub(super) async fn entries(gateway: &Gateway, id: &str) -> Answer {
     let run = gateway.find(id).await?.ok_or_else(unknown)?;
     let run = gateway.workspace().run(run).get().await?;
     let log = gateway.log_of(&run).filter(|_| !run.status.has_ended()).ok_or_else(unknown)?;
-    ok(log.prefix(log.entries.len() - 1))
+    ok(serde_json::from_str(&log.prefix(log.entries.len() - 1)).expect("a log is JSON"))
 }
 
 /// The run's function has returned, or cancels its run.

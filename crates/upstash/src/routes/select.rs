@@ -9,6 +9,8 @@ use super::{Problem, Query};
 use crate::Gateway;
 use crate::started::{flow_tag, group_tag, id_tag, label_tag, queue_tag, schedule_tag, url_tag};
 
+/// How many runs may be named by one query.
+const NAMED: usize = 1_000;
 /// How many runs are looked at for one page: what is left is for the next.
 const LOOKED_AT: usize = 10_000;
 const AT_ONCE: usize = 200;
@@ -44,6 +46,7 @@ pub(super) async fn select(
     let ids: Vec<String> = ["workflowRunIds", "workflowRunId"]
         .into_iter()
         .flat_map(|name| query.all(name))
+        .take(NAMED)
         .map(id_tag)
         .collect();
     let labels: Vec<String> = query.all("label").map(label_tag).collect();
@@ -59,12 +62,11 @@ pub(super) async fn select(
         ["workflowUrl", "url"].into_iter().flat_map(|name| query.all(name)).map(url_tag).collect();
     let is_exact = query.get("workflowUrlExactMatch") == Some("true");
     // Whatever names the fewest runs is what is looked up.
-    let tag = match (ids.as_slice(), labels.as_slice(), others.as_slice(), urls.as_slice()) {
-        ([id], _, _, _) => Some(id),
-        ([], _, [other, ..], _) => Some(other),
-        ([], [label], _, _) => Some(label),
-        ([], [], [], [url]) if is_exact => Some(url),
-        (_, _, _, _) => None,
+    let tag = match (labels.as_slice(), others.as_slice(), urls.as_slice()) {
+        (_, [other, ..], _) => Some(other),
+        ([label], _, _) => Some(label),
+        ([], [], [url]) if is_exact => Some(url),
+        (_, _, _) => None,
     };
     let filter = RunFilter {
         statuses: statuses.to_vec(),
@@ -77,6 +79,7 @@ pub(super) async fn select(
         created_before: query.instant("toDate"),
         ..RunFilter::default()
     };
+    let created_at = query.get("workflowCreatedAt").and_then(|ms| ms.parse::<i64>().ok());
     let is_meant = |run: &RunSummary| {
         let has = |wanted: &[String]| {
             wanted.is_empty() || wanted.iter().any(|wanted| run.tags.iter().any(|tag| **tag == **wanted))
@@ -88,9 +91,19 @@ pub(super) async fn select(
                     .any(|tag| if is_exact { **tag == **url } else { tag.starts_with(url.as_str()) })
             });
         let has_all = others.iter().all(|wanted| run.tags.iter().any(|tag| **tag == **wanted));
-        workflows.contains(&&*run.definition.name) && has(&ids) && has(&labels) && has_all && is_at
+        let is_of_then = created_at.is_none_or(|ms| run.created_at.as_millisecond() == ms);
+        workflows.contains(&&*run.definition.name) && has(&labels) && has_all && is_at && is_of_then
     };
     let mut selected = Selected { runs: Vec::new(), cursor: None };
+    if !ids.is_empty() {
+        for id in ids {
+            let named = RunFilter { tag: Some(id), ..filter.clone() };
+            let runs = gateway.workspace().runs().list(named, Page { after: None, limit: AT_ONCE }).await?;
+            selected.runs.extend(runs.into_iter().filter(is_meant));
+        }
+        selected.runs.truncate(limit);
+        return Ok(selected);
+    }
     let (mut after, mut looked_at) = (query.cursor(), 0);
     loop {
         let page = Page { after, limit: AT_ONCE };

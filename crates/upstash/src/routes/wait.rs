@@ -45,6 +45,7 @@ pub(super) async fn wait(gateway: &Gateway, asked: &GuestRequest, event_id: &str
         recording
             .entry(RequestKind::Wait.entry_name(number), serde_json::to_value(request).expect("it is JSON"));
         recording.waits.push(WaitSpec::new(name, event::wait(event_id, timeout, now)));
+        recording.suspends = log.may_suspend_with(&step);
         Ok(recording)
     });
     ok(json!({ "messageId": ids.await?.into_iter().next() }))
