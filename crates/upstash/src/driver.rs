@@ -80,7 +80,9 @@ impl Driver {
     }
 
     async fn run(mut self) -> TaskResult {
-        match self.work().await {
+        let worked = self.work().await;
+        self.gateway.logs.forget(self.task.run_id);
+        match worked {
             Ok(result) => result,
             // Whoever has the run now, or nobody, goes on with it: this report is not taken.
             Err(error) => TaskResult::fail(error.to_string()),

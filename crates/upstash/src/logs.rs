@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_core::id::RunId;
 use abide_core::run::Run;
+use abide_core::status::RunStatus;
 
 use crate::Gateway;
 use crate::log::Log;
@@ -34,6 +35,11 @@ impl Kept {
 }
 
 impl Logs {
+    /// Lets go of the log of a run that waits: one that sleeps takes no memory.
+    pub(crate) fn forget(&self, run: RunId) {
+        drop(self.kept().take(run));
+    }
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -42,7 +48,7 @@ impl Logs {
         let bytes = log.bytes() + OVERHEAD;
         let mut kept = self.kept();
         drop(kept.take(run.id));
-        if run.status.has_ended() || bytes > BYTES {
+        if run.status.has_ended() || run.status == RunStatus::Waiting || bytes > BYTES {
             return;
         }
         if kept.bytes + bytes > BYTES {

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 const AT_FIRST: u32 = 16;
 /// Every so many turns a delivery to a run that has not begun goes before those to runs that have.
 const TURNS: u32 = 16;
-/// How often it is looked whether one more may be let in, while requests wait.
+/// The time between two looks whether one more may be let in, while requests wait.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long it takes until one more is let in while others wait: to an app whose steps take long; to one of which nothing is
 /// known yet; to one that answers quickly, for places become free by themselves; and to one that is at its limits.

@@ -101,6 +101,9 @@ impl Gateway {
                 false => Command::TaskRecorded(TaskRecorded { at: STEP, lease_epoch, entries, waits }),
             };
             if self.under_lease(&run, recorded).await? {
+                if suspends {
+                    self.logs.forget(run.id);
+                }
                 return Ok(message_ids);
             }
         }

@@ -108,7 +108,12 @@ impl IntoResponse for Problem {
 }
 
 fn answer(status: StatusCode, body: &Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], Body::from(body.to_string())).into_response()
+    written(status, body.to_string())
+}
+
+/// An answer whose JSON is written already.
+fn written(status: StatusCode, body: String) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], Body::from(body)).into_response()
 }
 
 /// A request, read whole.
@@ -142,10 +147,11 @@ async fn handle(State(gateway): State<Arc<Gateway>>, request: Request) -> Respon
         headers: parts.headers,
         body,
     };
-    match dispatch(&gateway, asked).await {
-        Ok((status, body)) => answer(status, &body),
-        Err(problem) => problem.into_response(),
-    }
+    let done = match asked.fetched_run() {
+        Some(id) => runs::entries(&gateway, &id).await.map(|log| written(StatusCode::OK, log)),
+        None => dispatch(&gateway, asked).await.map(|(status, body)| answer(status, &body)),
+    };
+    done.unwrap_or_else(IntoResponse::into_response)
 }
 
 type Answer = Result<(StatusCode, Value), Problem>;
@@ -201,7 +207,6 @@ async fn dispatch(gateway: &Gateway, asked: GuestRequest) -> Answer {
 async fn workflows(gateway: &Gateway, asked: &GuestRequest, method: &str, rest: &str) -> Answer {
     let parts: Vec<&str> = rest.split('/').collect();
     match (method, parts.as_slice()) {
-        ("GET", ["runs", id]) => runs::entries(gateway, &decoded(id)).await,
         ("DELETE", ["runs", id]) => runs::end(gateway, asked, &decoded(id)).await,
         ("DELETE", ["runs"]) => cancel::cancel(gateway, &asked.query()).await,
         ("GET", ["events"]) => events::list(gateway, &asked.query()).await,
@@ -236,6 +241,13 @@ impl GuestRequest {
     fn not_served(&self) -> Problem {
         let message = format!("{} /v2/{} is not among what this gateway serves", self.method, self.path);
         Problem::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// The run whose log is asked for. A log may be large, and is not read again to be written.
+    fn fetched_run(&self) -> Option<String> {
+        let id =
+            self.path.strip_prefix("workflows/runs/").filter(|id| !id.is_empty() && !id.contains('/'))?;
+        (self.method == Method::GET).then(|| decoded(id))
     }
 
     /// The message of a request whose path ends with the destination.

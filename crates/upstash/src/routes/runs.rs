@@ -14,12 +14,12 @@ use crate::record::not_active;
 const TRIES: usize = 20;
 
 /// The whole log: the SDK asks for it when a delivery came without.
-pub(super) async fn entries(gateway: &Gateway, id: &str) -> Answer {
+pub(super) async fn entries(gateway: &Gateway, id: &str) -> Result<String, Problem> {
     let unknown = || Problem::new(StatusCode::NOT_FOUND, format!("there is no workflow run {id}"));
     let run = gateway.find(id).await?.ok_or_else(unknown)?;
     let run = gateway.workspace().run(run).get().await?;
     let log = gateway.log_of(&run).filter(|_| !run.status.has_ended()).ok_or_else(unknown)?;
-    ok(serde_json::from_str(&log.prefix(log.entries.len() - 1)).expect("a log is JSON"))
+    Ok(log.prefix(log.entries.len() - 1))
 }
 
 /// The run's function has returned, or cancels its run.
