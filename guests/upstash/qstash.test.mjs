@@ -213,7 +213,8 @@ test("a flow control key is looked at, paused, resumed, pinned and unpinned", as
   assert.equal((await client.flowControl.get("looked at")).isPaused, true);
   release();
   await until(async () => (await client.flowControl.get("looked at")).parallelismCount === 0);
-  assert.equal(inbox.got("looked").length, 2);
+  // What is under way when a server is killed is delivered again.
+  assert.ok(kills ? inbox.got("looked").length >= 2 : inbox.got("looked").length === 2);
   await client.flowControl.pin("looked at", { parallelism: 1, rate: 50, period: 5 });
   const pinned = await client.flowControl.get("looked at");
   assert.deepEqual([pinned.parallelismMax, pinned.rateMax, pinned.ratePeriod, pinned.isPinnedParallelism, pinned.isPinnedRate], [1, 50, 5, true, true]);
