@@ -169,11 +169,16 @@ test("flow control bounds how many messages are under way", async () => {
   await until(async () => (await runs("flow:fk", "&waitsFor=CAPACITY")).length === 3);
   release();
   await got("flow", 5);
-  assert.equal(inbox.most.atOnce, 2);
+  // What is under way when a server is killed is delivered again, beside itself.
+  assert.ok(kills ? inbox.most.atOnce >= 2 : inbox.most.atOnce === 2);
   const begun = Date.now();
   for (let n = 0; n < 3; n++) await client.publishJSON({ url: inbox.url("rate"), body: n, flowControl: { key: "rk", rate: 2, period: "1s" } });
-  const times = (await got("rate", 3)).map((one) => one.at - begun);
-  assert.ok(times[2] >= 1_000, `${times}`);
+  const firsts = await until(() => {
+    const first = new Map();
+    for (const { body, at } of inbox.got("rate")) if (!first.has(body)) first.set(body, at - begun);
+    return first.size === 3 && [...first.values()];
+  });
+  assert.ok(firsts[2] >= 1_000, `${firsts}`);
 });
 
 test("flow control bounds the deliveries of workflows, and the wait for room is on the Waits page", async () => {
