@@ -11,6 +11,7 @@ use abide_core::refusal::Refusal;
 use abide_store::{Read, StoredFollowUp};
 
 use crate::error::Error;
+use crate::shares::Shares;
 
 /// How many follow-ups of one workspace are in memory; the store has the others.
 const IN_MEMORY: usize = 2_000;
@@ -36,6 +37,8 @@ pub(crate) struct Verdict {
 pub(crate) struct Backlog {
     queues: BTreeMap<WorkspaceId, VecDeque<Queued>>,
     turns: VecDeque<WorkspaceId>,
+    /// How many follow-ups in a row the workspace has had whose turn it is.
+    in_a_row: u32,
     /// Follow-ups that start a run whose input is being checked on another thread.
     being_checked: BTreeMap<(WorkspaceId, u128), Queued>,
     /// The ids of all follow-ups that are known here: in a queue, being checked, or in a round that is not committed.
@@ -151,13 +154,21 @@ impl Backlog {
     }
 
     /// The next follow-up, of the workspace whose turn it is.
-    pub(crate) fn next(&mut self) -> Option<Queued> {
+    pub(crate) fn next(&mut self, shares: &Shares) -> Option<Queued> {
         let workspace = self.turns.pop_front()?;
         let queue = self.queues.get_mut(&workspace)?;
         let next = queue.pop_front();
-        if queue.is_empty() {
+        self.in_a_row += 1;
+        let has_more = !queue.is_empty();
+        if !has_more {
             self.queues.remove(&workspace);
-        } else {
+        }
+        if has_more && self.in_a_row < shares.of(workspace) {
+            self.turns.push_front(workspace);
+            return next;
+        }
+        self.in_a_row = 0;
+        if has_more {
             self.turns.push_back(workspace);
         }
         next

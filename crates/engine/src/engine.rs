@@ -56,6 +56,7 @@ use crate::limits::OpenRuns;
 use crate::readers::Readers;
 use crate::request::{Answer, Control, Query, Request, Stats, TaskRequest, Workers};
 use crate::retention::Sweeper;
+use crate::shares::Shares;
 use crate::watch::Watch;
 use crate::webhooks::Linking;
 
@@ -95,6 +96,7 @@ pub struct Engine {
     store_id: Arc<str>,
     sweeper: Arc<Sweeper>,
     open_runs: OpenRuns,
+    shares: Shares,
     max_wait: Millis,
     gate: Arc<Gate>,
     holds: Holds,

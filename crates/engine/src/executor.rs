@@ -125,6 +125,12 @@ impl Executors {
         }
     }
 
+    pub(crate) fn share_calls(&self, of: &HashMap<WorkspaceId, usize>) {
+        for turns in [&self.http_turns, &self.model_turns, &self.url_turns] {
+            turns.share(of.clone());
+        }
+    }
+
     /// The call that a task is, if the engine does it.
     pub(crate) fn call(&self, executor: Executor, handler: &str) -> Option<Call> {
         match executor {

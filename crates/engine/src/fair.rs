@@ -23,6 +23,8 @@ struct State<K: Eq + Hash + Clone> {
     /// How many turns one asker has at most.
     most_of_any: Option<usize>,
     most_of: HashMap<K, usize>,
+    /// How many turns those have in a row who have more than one.
+    shares: HashMap<K, usize>,
     is_closed: bool,
     /// The callers to notify when no turn is out any more.
     closing: Vec<oneshot::Sender<()>>,
@@ -30,6 +32,8 @@ struct State<K: Eq + Hash + Clone> {
 
 struct Asker<K: Eq + Hash + Clone> {
     taken: usize,
+    /// How many turns it was given in a row.
+    in_a_row: usize,
     waiting: VecDeque<oneshot::Sender<Turn<K>>>,
 }
 
@@ -57,6 +61,7 @@ impl<K: Eq + Hash + Clone> Fair<K> {
             waiting: VecDeque::new(),
             most_of_any: None,
             most_of: HashMap::new(),
+            shares: HashMap::new(),
             is_closed: false,
             closing: Vec::new(),
         };
@@ -101,6 +106,11 @@ impl<K: Eq + Hash + Clone> Fair<K> {
     pub(crate) fn limit(&self, any: Option<usize>, of: HashMap<K, usize>) {
         let mut state = self.state();
         (state.most_of_any, state.most_of) = (any, of);
+    }
+
+    /// How many turns those have in a row who have more than one.
+    pub(crate) fn share(&self, of: HashMap<K, usize>) {
+        self.state().shares = of;
     }
 
     /// Closes the turns: those who wait get none.
@@ -148,7 +158,7 @@ impl<K: Eq + Hash + Clone> Fair<K> {
                 state.askers.remove(asker);
             }
         }
-        // Whoever is served goes to the end of the line, and whoever cannot be keeps its place.
+        // Whoever has had its share goes to the end of the line, and whoever cannot be served keeps its place.
         let mut passed = VecDeque::new();
         while let Some(next) = state.waiting.pop_front() {
             let mut is_served = false;
@@ -160,7 +170,18 @@ impl<K: Eq + Hash + Clone> Fair<K> {
                     is_served = true;
                 }
             }
+            let share = state.shares.get(&next).copied().unwrap_or(1);
+            let has_more = match state.askers.get_mut(&next).filter(|_| is_served) {
+                Some(known) => {
+                    known.in_a_row += 1;
+                    let has_more = known.in_a_row < share && !known.waiting.is_empty();
+                    known.in_a_row *= usize::from(has_more);
+                    has_more
+                }
+                None => false,
+            };
             match state.askers.get(&next) {
+                Some(_) if has_more => state.waiting.push_front(next),
                 Some(known) if !known.waiting.is_empty() && is_served => state.waiting.push_back(next),
                 Some(known) if !known.waiting.is_empty() => passed.push_back(next),
                 Some(known) if known.taken == 0 => drop(state.askers.remove(&next)),
@@ -189,7 +210,7 @@ impl<K: Eq + Hash + Clone> Fair<K> {
 
 impl<K: Eq + Hash + Clone> Asker<K> {
     fn none() -> Asker<K> {
-        Asker { taken: 0, waiting: VecDeque::new() }
+        Asker { taken: 0, in_a_row: 0, waiting: VecDeque::new() }
     }
 }
 
@@ -275,6 +296,29 @@ mod tests {
         assert!(has(&mut greedy[1]).is_none());
         turns.pop();
         assert!(has(&mut greedy[1]).is_some());
+    }
+
+    #[test]
+    fn whoever_has_a_larger_share_has_so_many_turns_in_a_row() {
+        let fair = Fair::in_turn(1);
+        fair.share(HashMap::from([("large", 2)]));
+        let mut turn = ask(&fair, "first").ok();
+        assert!(turn.is_some());
+        let mut large: Vec<Waits> = (0..4).map(|_| ask(&fair, "large").err().unwrap()).collect();
+        let mut small: Vec<Waits> = (0..2).map(|_| ask(&fair, "small").err().unwrap()).collect();
+        let mut order = String::new();
+        while order.len() < 6 {
+            drop(turn.take());
+            for (waits, name) in [(&mut large, 'l'), (&mut small, 's')] {
+                if let Some(given) = waits.first_mut().and_then(has) {
+                    drop(waits.remove(0));
+                    order.push(name);
+                    turn = Some(given);
+                }
+            }
+            assert!(turn.is_some(), "{order}");
+        }
+        assert_eq!(order, "llslls");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! more waits before it; one that has more is refused as overloaded. So a workspace that asks too much waits for
 //! itself, and another's request is never behind more than a round or two of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,12 +13,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const IN_QUEUE: usize = 2_048;
 /// How many requests of one workspace wait before the queue.
 const BEFORE_QUEUE: usize = 16_384;
+/// However large its share is, a workspace has no more places in the queue than so many times as many.
+const MOST_SHARES: u32 = 8;
 /// How many workspaces are remembered before those with nothing under way are forgotten.
 const MANY: usize = 1_024;
 
 #[derive(Default)]
 pub(crate) struct Gate {
     of: Mutex<HashMap<WorkspaceId, Arc<Line>>>,
+    /// Workspaces that have more places in the queue, and how many times as many.
+    shares: Mutex<BTreeMap<WorkspaceId, u32>>,
 }
 
 struct Line {
@@ -45,7 +49,7 @@ impl Gate {
         let line = self.line(workspace);
         let asked = line.asked.fetch_add(1, Ordering::Relaxed);
         let mut place = Place { line, _in_queue: None };
-        if asked >= IN_QUEUE + BEFORE_QUEUE {
+        if asked >= self.in_queue(workspace) + BEFORE_QUEUE {
             return None;
         }
         let places = Arc::clone(&place.line.places);
@@ -57,13 +61,27 @@ impl Gate {
         Some(place)
     }
 
+    /// Gives workspaces so many times as many places in the queue. It counts for those who come from now on.
+    pub(crate) fn share(&self, of: &BTreeMap<WorkspaceId, u32>) {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if *shares != *of {
+            shares.clone_from(of);
+            self.of.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+    }
+
+    fn in_queue(&self, workspace: WorkspaceId) -> usize {
+        let shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        IN_QUEUE * shares.get(&workspace).map_or(1, |share| (*share).clamp(1, MOST_SHARES) as usize)
+    }
+
     fn line(&self, workspace: WorkspaceId) -> Arc<Line> {
+        let places = self.in_queue(workspace);
         let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
         if of.len() >= MANY && !of.contains_key(&workspace) {
             of.retain(|_, line| Arc::strong_count(line) > 1);
         }
-        let new =
-            || Arc::new(Line { places: Arc::new(Semaphore::new(IN_QUEUE)), asked: AtomicUsize::new(0) });
+        let new = || Arc::new(Line { places: Arc::new(Semaphore::new(places)), asked: AtomicUsize::new(0) });
         Arc::clone(of.entry(workspace).or_insert_with(new))
     }
 }

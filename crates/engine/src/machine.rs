@@ -63,6 +63,7 @@ use crate::owed::Owed;
 use crate::request::Stats;
 use crate::round::budget::{FOLLOW_UPS_AT_ONCE, Pace};
 use crate::round::{Decider, Starting, Waiting};
+use crate::shares::Shares;
 use crate::tasks::{MemoryBoard, StoredBoard, TaskBoard, Tasks};
 use crate::watch::Watch;
 use crate::webhooks::Subscribed;
@@ -151,6 +152,7 @@ pub struct Machine {
     backlog: Backlog,
     limits: Limits,
     open_runs: OpenRuns,
+    shares: Shares,
     pace: Pace,
     /// Timers of waits that have not been offered yet what came in time.
     early: Vec<StoredTimer>,
@@ -214,6 +216,7 @@ impl Machine {
             paused: setup.paused,
             limits: setup.limits,
             open_runs: setup.open_runs,
+            shares: setup.shares,
             pace: Pace::default(),
             early: Vec::new(),
             holds: setup.holds,

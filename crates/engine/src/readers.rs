@@ -2,6 +2,7 @@
 //! settings) has connections of its own, so that it never waits for a page of somebody's history; those who read pages
 //! have their turns fairly by workspace.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -85,6 +86,11 @@ impl Readers {
         self.small.read(None, read).await
     }
 
+    /// How many turns workspaces have in a row.
+    pub(crate) fn share(&self, of: &HashMap<WorkspaceId, usize>) {
+        self.pages.share(of);
+    }
+
     /// All connections, and how busy they are.
     pub(crate) fn pools(&self) -> Vec<Pool> {
         vec![self.pages.pool("pages"), self.small.pool("small")]
@@ -105,6 +111,11 @@ impl Lane {
         let idle = (0..readers).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
         let waited = Mutex::new(Timing::of_work());
         Ok(Arc::new(Lane { waited, idle: Mutex::new(idle), turns: Fair::in_turn(readers) }))
+    }
+
+    fn share(&self, of: &HashMap<WorkspaceId, usize>) {
+        let of = of.iter().map(|(workspace, share)| (Some(*workspace), *share));
+        self.turns.share(of.collect());
     }
 
     fn pool(&self, name: &'static str) -> Pool {

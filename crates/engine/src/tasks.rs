@@ -52,6 +52,7 @@ use workers::WorkersSeen;
 
 use crate::machine::{Now, Output, Perform};
 use crate::request::{Poll, Request, Workers};
+use crate::shares::Shares;
 
 /// How long a worker has a task before it must report, if it does not say.
 pub(crate) const LEASE: Millis = Millis(60_000);
@@ -329,6 +330,7 @@ impl Tasks {
         &mut self,
         polls: impl Iterator<Item = &'p Poll>,
         everywhere: bool,
+        shares: &Shares,
         now: Timestamp,
     ) -> Result<(), abide_store::Error> {
         let everywhere = everywhere || self.hints.anywhere;
@@ -337,7 +339,7 @@ impl Tasks {
         if wanted.is_empty() {
             return Ok(());
         }
-        match self.board.take(&wanted, now, self.board.hold().after(now)) {
+        match self.board.take(&wanted, &shares.own(), now, self.board.hold().after(now)) {
             Ok(found) => found.into_iter().for_each(|task| self.adopt(task)),
             Err(error) => {
                 self.hints.anywhere = true;

@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use abide_core::id::WorkspaceId;
-use abide_engine::Engine;
+use abide_engine::{Engine, LARGEST_SHARE};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -41,6 +41,11 @@ pub struct Quotas {
     pub schedules: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhooks: Option<u32>,
+    /// How many turns in a row the workspace has where several wait: for calls, reads, requests and tasks of the engine. 1 if
+    /// absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_SHARE))]
+    pub share: Option<u32>,
 }
 
 impl Quotas {
@@ -53,6 +58,7 @@ impl Quotas {
             calls: self.calls.or(server.calls),
             schedules: self.schedules.or(server.schedules),
             webhooks: self.webhooks.or(server.webhooks),
+            share: self.share,
         }
     }
 }
@@ -85,6 +91,9 @@ impl AllQuotas {
         engine.limit_calls(calls(&self.server), of_workspaces.collect());
         let of_workspaces = own.iter().filter_map(|(id, quotas)| Some((*id, quotas.open_runs?)));
         engine.limit_open_runs(self.server.open_runs, of_workspaces.collect());
+        let shares =
+            own.iter().filter_map(|(id, quotas)| Some((*id, quotas.share.filter(|share| *share > 1)?)));
+        engine.set_shares(shares.collect());
         *self.own.write().unwrap_or_else(PoisonError::into_inner) = own;
     }
 

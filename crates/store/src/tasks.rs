@@ -3,6 +3,7 @@
 //!
 //! Nothing here decides anything: whatever two nodes take at the same time, the commit of one of them is refused.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_core::id::{RunId, StepAddress, WorkspaceId};
@@ -15,13 +16,25 @@ pub use abide_core::board::{TaskRow as StoredTask, TaskWrite};
 /// The task board of a store that several nodes work on. For one thread of a node.
 pub trait Tasks: Send {
     /// Takes up to `limit` tasks of each kind that are wanted and free now, until the given instant. Others do not find
-    /// them until then. They are taken from each workflow in turn, so that one with many leaves room for the others.
+    /// them until then. They are taken from each workspace in turn, as many in a row as its share says, and in each from every
+    /// workflow in turn, so that one with many leaves room for the others.
+    fn take_by_shares(
+        &mut self,
+        wanted: &[WantedTasks],
+        shares: &Shares,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<FoundTask>, Error>;
+
+    /// Takes tasks where all workspaces have the same share.
     fn take(
         &mut self,
         wanted: &[WantedTasks],
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<Vec<FoundTask>, Error>;
+    ) -> Result<Vec<FoundTask>, Error> {
+        self.take_by_shares(wanted, &Shares::new(), now, until)
+    }
 
     /// Takes up to `limit` tasks that have begun and whose lease is over, whatever they are, until the given instant.
     /// Those whose lease is over and that have not begun are free from here on.
@@ -36,6 +49,9 @@ pub trait Tasks: Send {
     /// How many tasks are leased and how many are free, each counted up to `most`.
     fn count(&mut self, most: usize) -> Result<TaskCounts, Error>;
 }
+
+/// How many turns workspaces have in a row; those that are not named have one.
+pub type Shares = BTreeMap<WorkspaceId, u32>;
 
 /// Tasks that somebody can do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

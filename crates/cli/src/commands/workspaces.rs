@@ -42,7 +42,7 @@ struct Make {
 /// Give a workspace quotas of its own, in place of those it had. Those that are not given are the server's.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide workspaces limit shop --open-runs 10000 --starts-per-second 50\n  abide workspaces limit shop --calls 20 --schedules 10 --webhooks 5\n  abide workspaces limit shop"
+    after_help = "Examples:\n  abide workspaces limit shop --open-runs 10000 --starts-per-second 50\n  abide workspaces limit shop --calls 20 --schedules 10 --webhooks 5\n  abide workspaces limit shop --share 3\n  abide workspaces limit shop"
 )]
 struct Limit {
     /// The workspace's id or name
@@ -64,6 +64,9 @@ struct Limit {
     schedules: Option<u32>,
     #[arg(long, value_name = "COUNT", help = "Webhooks")]
     webhooks: Option<u32>,
+    /// Turns in a row where several workspaces wait; 1 if absent
+    #[arg(long, value_name = "TURNS")]
+    share: Option<u32>,
     #[command(flatten)]
     api: Api,
 }
@@ -111,6 +114,7 @@ impl Workspaces {
                     "calls": limit.calls,
                     "schedules": limit.schedules,
                     "webhooks": limit.webhooks,
+                    "share": limit.share,
                 });
                 let api = limit.api.open()?;
                 let answer =

@@ -271,6 +271,7 @@ impl Config {
                 calls: self.quota("quota_calls")?,
                 schedules: self.quota("quota_schedules")?,
                 webhooks: self.quota("quota_webhooks")?,
+                share: None,
             },
             development: false,
         })

@@ -31,6 +31,7 @@ use crate::request::{Control, Request};
 use crate::retention::Sweeper;
 use crate::runner::Runner;
 use crate::sealed;
+use crate::shares::Shares;
 use crate::watch::{Watch, Watchdog};
 use crate::webhooks::{Linking, Outbox, Sender};
 use crate::writer::{Inbox, Writer};
@@ -87,6 +88,7 @@ impl Engine {
             fresh_seed(),
         );
         let open_runs = OpenRuns::new(options.limits.open_runs);
+        let shares = Shares::default();
         let max_wait = options.max_wait.unwrap_or(limits::WAIT);
         let watched = heartbeat.as_ref().map(|heartbeat| heartbeat.node);
         let watchdog = Watchdog::start(Arc::clone(&watch), jobs.clone(), watched).map_err(not_started)?;
@@ -100,6 +102,7 @@ impl Engine {
             bounds: Bounds { max_wait, ..options.retention.bounds() },
             limits: options.limits,
             open_runs: open_runs.clone(),
+            shares: shares.clone(),
             followers: followers.clone(),
             holds: holds.clone(),
             watch: Arc::clone(&watch),
@@ -147,6 +150,7 @@ impl Engine {
             max_wait,
             gate: Arc::default(),
             open_runs,
+            shares,
             holds,
             linking,
             watch,

@@ -42,6 +42,10 @@ impl Turns {
         self.all.limit(any, of);
     }
 
+    pub(super) fn share(&self, of: HashMap<WorkspaceId, usize>) {
+        self.all.share(of);
+    }
+
     fn host(&self, host: Host) -> Arc<Semaphore> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = hosts.get(&host).and_then(Weak::upgrade) {

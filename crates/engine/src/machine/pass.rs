@@ -28,7 +28,7 @@ impl Machine {
         if !(is_time || self.tasks.has_hints() || polls().next().is_some()) {
             return;
         }
-        if let Err(error) = self.tasks.find(polls(), is_time, self.now.wall) {
+        if let Err(error) = self.tasks.find(polls(), is_time, &self.shares, self.now.wall) {
             tracing::error!(%error, "tasks could not be looked for");
             self.in_trouble();
         }

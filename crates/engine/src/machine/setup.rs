@@ -13,6 +13,7 @@ use crate::followers::Followers;
 use crate::holds::Holds;
 use crate::limits::{Limits, OpenRuns};
 use crate::request::Request;
+use crate::shares::Shares;
 use crate::watch::Watch;
 
 /// The parts that a machine is built from.
@@ -38,6 +39,7 @@ pub struct Setup {
     pub bounds: Bounds,
     pub limits: Limits,
     pub(crate) open_runs: OpenRuns,
+    pub(crate) shares: Shares,
     pub(crate) followers: Followers,
     pub(crate) holds: Holds,
     pub(crate) watch: Arc<Watch>,
@@ -59,6 +61,7 @@ impl Setup {
             bounds: Bounds::default(),
             limits: Limits::default(),
             open_runs: OpenRuns::default(),
+            shares: Shares::default(),
             followers: Followers::default(),
             holds: Holds::default(),
             watch: Arc::default(),

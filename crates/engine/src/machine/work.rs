@@ -147,7 +147,7 @@ impl Machine {
     fn go_on_with_backlog(&mut self) {
         let mut aside = Vec::new();
         while self.open.batch.spent.has_room_for_backlog(self.pace)
-            && let Some(queued) = self.backlog.next()
+            && let Some(queued) = self.backlog.next(&self.shares)
         {
             if !self.is_its_turn(&queued.stored) {
                 aside.push(queued);

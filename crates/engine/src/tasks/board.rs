@@ -14,7 +14,9 @@ use std::sync::Arc;
 use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::Error;
-use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskQueue, TaskWrite, WantedTasks};
+use abide_store::tasks::{
+    FoundTask, LateTasks, Shares, StoredTask, TaskCounts, TaskQueue, TaskWrite, WantedTasks,
+};
 use jiff::Timestamp;
 
 /// A worker, by its workspace and its name.
@@ -39,10 +41,11 @@ pub(crate) trait TaskBoard: Send {
     fn restore(&mut self, task: StoredTask, worker: Option<WorkerKey>);
 
     /// Takes up to `limit` tasks of each kind that are wanted and free now, until the given instant. They are taken from each
-    /// workflow in turn.
+    /// workspace in turn, as many in a row as its share says, and in each from every workflow in turn.
     fn take(
         &mut self,
         wanted: &[WantedTasks],
+        shares: &Shares,
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<FoundTask>, Error>;

@@ -6,7 +6,7 @@ use abide_core::board::{TaskRow, TaskWrite};
 use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::postgres::Postgres;
-use abide_store::tasks::{FoundTask, TaskCounts, WantedTasks};
+use abide_store::tasks::{FoundTask, Shares, TaskCounts, WantedTasks};
 use abide_store::{Batch, Store};
 use abide_testkit::postgres::Server;
 use jiff::Timestamp;
@@ -35,7 +35,16 @@ impl Bench {
 
     fn take(&mut self, queue: &str, limit: usize) -> Vec<FoundTask> {
         let wanted = WantedTasks { workspace: Some(WorkspaceId(1)), queue: queue.into(), limit };
-        self.board.take(&[wanted], NOW, LEASE.after(NOW)).unwrap()
+        self.board.take(&[wanted], &Shares::new(), NOW, LEASE.after(NOW)).unwrap()
+    }
+
+    /// Tasks of all workspaces, whose shares are these; the workspace of each.
+    fn take_anywhere(&mut self, queue: &str, limit: usize, shares: &Shares) -> Vec<u32> {
+        let wanted = WantedTasks { workspace: None, queue: queue.into(), limit };
+        let found = self.board.take(&[wanted], shares, NOW, LEASE.after(NOW)).unwrap();
+        let mut workspaces: Vec<u32> = found.iter().map(|task| task.workspace.0).collect();
+        workspaces.sort_unstable();
+        workspaces
     }
 
     fn counts(&mut self) -> (usize, usize) {
@@ -112,8 +121,25 @@ fn a_task_of_another_workspace_is_found_by_those_who_take_from_any() {
         bench.commit(&[put(elsewhere), put(free(2, "h", "w"))]);
         assert_eq!(runs(&bench.take("h", 9)), [2]);
         let any = WantedTasks { workspace: None, queue: Arc::from("h"), limit: 9 };
-        let found = bench.board.take(&[any], NOW, LEASE.after(NOW)).unwrap();
+        let found = bench.board.take(&[any], &Shares::new(), NOW, LEASE.after(NOW)).unwrap();
         assert_eq!((runs(&found), found[0].workspace), (vec![1], WorkspaceId(7)));
+    });
+}
+
+#[test]
+fn workspaces_take_turns_by_their_shares_however_many_workflows_and_tasks_they_have() {
+    at_once(|bench| {
+        let of = |workspace: u32, run: u128, definition: &str| {
+            put(TaskRow { workspace: WorkspaceId(workspace), ..free(run, "h", definition) })
+        };
+        let greedy = (1..=40).map(|run| of(1, run, &format!("w{}", run % 8)));
+        let modest = (41..=60).map(|run| of(2, run, "w"));
+        bench.commit(&greedy.chain(modest).collect::<Vec<_>>());
+        assert_eq!(bench.take_anywhere("h", 4, &Shares::new()), [1, 1, 2, 2]);
+        let shares = Shares::from([(WorkspaceId(2), 3)]);
+        assert_eq!(bench.take_anywhere("h", 8, &shares), [1, 1, 2, 2, 2, 2, 2, 2]);
+        let rest = bench.take_anywhere("h", 99, &shares);
+        assert_eq!(rest.len(), 60 - 12, "nothing is left out");
     });
 }
 

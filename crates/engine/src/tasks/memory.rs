@@ -1,14 +1,16 @@
 //! The board in memory, of a process that has its store to itself. It begins empty: the tasks of runs under way are put on it
 //! from their histories. A task that this process took is its own until it ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::board::IN_PROCESS;
 use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::Error;
-use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskQueue, TaskWrite, WantedTasks};
+use abide_store::tasks::{
+    FoundTask, LateTasks, Shares, StoredTask, TaskCounts, TaskQueue, TaskWrite, WantedTasks,
+};
 use jiff::Timestamp;
 
 use super::board::{TaskBoard, WorkerKey};
@@ -147,6 +149,7 @@ impl TaskBoard for MemoryBoard {
     fn take(
         &mut self,
         wanted: &[WantedTasks],
+        shares: &Shares,
         _: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<FoundTask>, Error> {
@@ -157,13 +160,17 @@ impl TaskBoard for MemoryBoard {
                     self.take_from(&(Arc::clone(queue), *workspace), *limit, until, &mut taken);
                 }
                 None => {
-                    let before = taken.len();
+                    let enough = taken.len() + limit;
                     let first = (Arc::clone(queue), WorkspaceId::default());
                     let own = |(key, _): &(&(Arc<str>, WorkspaceId), _)| key.0 == *queue;
                     let queues = self.free.range(first..).take_while(own);
-                    for queue in queues.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
-                        let left = limit.saturating_sub(taken.len() - before);
-                        self.take_from(&queue, left, until, &mut taken);
+                    let mut queues: VecDeque<_> = queues.map(|(key, _)| key.clone()).collect();
+                    while let Some(queue) = queues.pop_front().filter(|_| taken.len() < enough) {
+                        let share = shares.get(&queue.1).map_or(1, |share| (*share).max(1) as usize);
+                        self.take_from(&queue, share.min(enough - taken.len()), until, &mut taken);
+                        if self.free.contains_key(&queue) {
+                            queues.push_back(queue);
+                        }
                     }
                 }
             }

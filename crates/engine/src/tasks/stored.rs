@@ -5,7 +5,7 @@ use abide_core::id::{RunId, StepAddress};
 use abide_core::time::Millis;
 use abide_store::Error;
 use abide_store::tasks::{
-    FoundTask, LateTasks, StoredTask, TaskCounts, TaskQueue, TaskWrite, Tasks, WantedTasks,
+    FoundTask, LateTasks, Shares, StoredTask, TaskCounts, TaskQueue, TaskWrite, Tasks, WantedTasks,
 };
 use jiff::Timestamp;
 
@@ -29,10 +29,11 @@ impl TaskBoard for StoredBoard {
     fn take(
         &mut self,
         wanted: &[WantedTasks],
+        shares: &Shares,
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<FoundTask>, Error> {
-        self.0.take(wanted, now, until)
+        self.0.take_by_shares(wanted, shares, now, until)
     }
 
     fn late(&mut self, now: Timestamp, until: Timestamp, limit: usize) -> Result<LateTasks, Error> {

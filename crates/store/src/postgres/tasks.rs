@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use crate::postgres::column::{self, Id};
 use crate::postgres::{Handle, Unsynced};
 use crate::row::RowReader;
-use crate::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
+use crate::tasks::{FoundTask, LateTasks, Shares, TaskCounts, Tasks, WantedTasks};
 use crate::{Error, code};
 
 /// Tasks that are late, looked at in one statement and in one call: those that have not begun are only made free, and may
@@ -16,8 +16,8 @@ use crate::{Error, code};
 const LATE_AT_ONCE: usize = 256;
 const LATE_IN_ALL: usize = 4_096;
 
-/// Goes from workflow to workflow, a step in the index each, and looks at the oldest tasks of each. Takes the first of
-/// all, then the second of all, until there are enough.
+/// Goes from workflow to workflow, a step in the index each, and looks at the oldest tasks of each. In a workspace the first of
+/// all workflows come first, then the second of all; the workspaces take turns, each with as many in a row as its share says.
 pub(super) const TAKE: &str = "WITH RECURSIVE flows AS (
         SELECT asked.number, asked.queue, asked.last, asked.most, first.workspace, first.definition
         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
@@ -33,15 +33,20 @@ pub(super) const TAKE: &str = "WITH RECURSIVE flows AS (
                   AND (tasks.workspace, tasks.definition) > (flows.workspace, flows.definition)
                 ORDER BY tasks.workspace, tasks.definition LIMIT 1) AS next),
     free AS (
-        SELECT flows.number, flows.most, free.ctid, free.free_at, row_number()
+        SELECT flows.number, flows.most, flows.workspace, free.ctid, free.free_at, row_number()
             OVER (PARTITION BY flows.number, flows.workspace, flows.definition ORDER BY free.free_at) AS turn
         FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
             WHERE NOT is_taken AND tasks.queue = flows.queue AND tasks.workspace = flows.workspace
               AND tasks.definition = flows.definition AND tasks.free_at <= $5
             ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
+    within AS (
+        SELECT free.*, row_number()
+            OVER (PARTITION BY free.number, free.workspace ORDER BY free.turn, free.free_at) AS place FROM free),
     turns AS (
-        SELECT free.ctid, free.most, row_number()
-            OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
+        SELECT within.ctid, within.most, row_number()
+            OVER (PARTITION BY within.number ORDER BY (within.place - 1) / coalesce(own.share, 1), within.free_at) AS place
+        FROM within LEFT JOIN unnest($7::bigint[], $8::bigint[]) AS own (workspace, share)
+            ON own.workspace = within.workspace)
     UPDATE tasks SET is_taken = true, free_at = $6
     WHERE ctid = ANY (ARRAY(SELECT turns.ctid FROM turns WHERE turns.place <= turns.most))
     RETURNING run, place, lease_epoch, workspace, queue";
@@ -77,9 +82,10 @@ pub(super) const QUEUES: &str = "WITH RECURSIVE flows AS (
         GROUP BY taken.queue, taken.workspace";
 
 impl Tasks for Handle<Unsynced> {
-    fn take(
+    fn take_by_shares(
         &mut self,
         wanted: &[WantedTasks],
+        shares: &Shares,
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<FoundTask>, Error> {
@@ -93,9 +99,13 @@ impl Tasks for Handle<Unsynced> {
         let queues: Vec<_> = wanted.iter().map(|wanted| column::name(&wanted.queue)).collect();
         let most: Vec<i64> = wanted.iter().map(|wanted| column::limit(wanted.limit)).collect();
         let (now, until) = (column::instant(now), column::instant(until));
-        let rows = self
-            .connection
-            .ask(async |session| session.rows(TAKE, &[&queues, &first, &last, &most, &now, &until]).await)?;
+        let (sharing, shares): (Vec<i64>, Vec<i64>) = shares
+            .iter()
+            .map(|(workspace, share)| (column::workspace(*workspace), i64::from((*share).max(1))))
+            .unzip();
+        let rows = self.connection.ask(async |session| {
+            session.rows(TAKE, &[&queues, &first, &last, &most, &now, &until, &sharing, &shares]).await
+        })?;
         rows.iter().map(found).collect()
     }
 

@@ -11,7 +11,7 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind as WaitKind;
 use abide_store::cluster::{Cluster, ClusterNotification, Heartbeat, NodeId};
 use abide_store::roles::*;
-use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, TaskQueue, Tasks, WantedTasks};
+use abide_store::tasks::{FoundTask, LateTasks, Shares, TaskCounts, TaskQueue, Tasks, WantedTasks};
 use abide_store::{
     ApiKey, Batch, CodeWait, Culprit, DefinitionSummary, Due, Error, EventStarter, Held, KeyHash, Owner,
     Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer,
@@ -357,12 +357,14 @@ impl Store for SimStore {
 }
 
 impl Tasks for SimStore {
-    fn take(
+    fn take_by_shares(
         &mut self,
         wanted: &[WantedTasks],
+        _: &Shares,
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<FoundTask>, Error> {
+        // There is one workspace in a world.
         Ok(self.read()?.take_tasks(wanted, now, until))
     }
 

@@ -26,7 +26,7 @@ fn no_read_scans_a_table_or_sorts_what_it_does_not_show() {
     forget(&mut store);
     note(&store, &mut statements);
     statements.extend([
-        (tasks::TAKE.to_owned(), 6),
+        (tasks::TAKE.to_owned(), 8),
         (tasks::TAKE_LATE.to_owned(), 3),
         (tasks::QUEUES.to_owned(), 1),
     ]);
