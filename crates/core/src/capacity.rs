@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::ask::{Ask, CapacityRequest, NextLine, Policy, Rank, Room};
 pub use self::settings::{LimitSettings, Setting, SettingChange};
+use crate::definition::is_own;
 use crate::id::{LimitId, RunId, StepAddress, WorkspaceId};
 use crate::limits;
 
@@ -71,6 +72,9 @@ pub struct Limit {
     /// The runs and steps that have room, the longest first; at most [`HOLDERS_NAMED`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<Holder>,
+    /// Where those in line ask for keys of another limit, too, and the keys take turns: the one that had its turn last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<LimitId>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -104,7 +108,7 @@ pub enum Vacancy {
 impl Limit {
     /// Whether the engine made the limit for itself, such as the one under which a run collects starts: nobody sets it.
     pub fn is_own(name: &str) -> bool {
-        name.starts_with('$')
+        is_own(name)
     }
 
     /// A key of which nobody has room, as somebody asks for it.
@@ -126,17 +130,38 @@ impl Limit {
             arrival: None,
             due_at: None,
             holders: Vec::new(),
+            turn: None,
         }
     }
 
     /// Takes note of how much room there is according to a run. The run that was created last is right: runs of older
     /// versions go on beside those of a newer one.
     pub fn hear(&mut self, policy: Policy, said_at: Timestamp) -> bool {
-        let is_news = said_at >= self.policy_of && policy != self.policy;
+        let is_news = self.is_news(policy, said_at);
         if is_news {
             (self.policy, self.policy_of) = (policy, said_at);
         }
         is_news
+    }
+
+    /// Whether what a run says of the room differs from what is known, and the run is not older than whoever said that.
+    pub fn is_news(&self, policy: Policy, said_at: Timestamp) -> bool {
+        said_at >= self.policy_of && policy != self.policy
+    }
+
+    /// One more waits here, for a key of another limit, too (`group`) or not.
+    pub fn join(&mut self, group: Option<LimitId>) {
+        self.waiting += 1;
+        if group.is_some() {
+            self.turn.get_or_insert(LimitId::NO_GROUP);
+        }
+    }
+
+    /// One of this group has had its turn.
+    pub fn had_turn(&mut self, group: Option<LimitId>) {
+        if group.is_some() || self.turn.is_some() {
+            self.turn = Some(group.unwrap_or(LimitId::NO_GROUP));
+        }
     }
 
     /// The id of what may be set for the limit, for all of its keys.
@@ -229,6 +254,7 @@ impl Limit {
         let kept_until = |arrival: Timestamp| limits::RATE_KEPT.after(arrival);
         self.arrival = self.arrival.filter(|arrival| kept_until(*arrival) > now);
         self.waiting_since = (self.waiting > 0).then(|| self.waiting_since.unwrap_or(now));
+        self.turn = self.turn.filter(|_| self.waiting > 0);
         self.due_at = match self.next_from().filter(|_| self.waiting > 0) {
             Some(from) => Some(from).filter(|from| *from > now),
             None if self.used == 0 && self.waiting == 0 => self.arrival.map(kept_until),

@@ -46,6 +46,13 @@ pub enum RoundEffect {
     Capacity(CapacityEffect),
 }
 
+impl RoundEffect {
+    /// The number of the wait that asks for room, if that is what is asked for.
+    pub fn asks_for_room(&self) -> Option<u32> {
+        if let RoundEffect::Capacity(CapacityEffect::Ask { number }) = self { Some(*number) } else { None }
+    }
+}
+
 /// What a decision means for limits. Unlike other effects it is always decided in the same round: room is taken and given
 /// back in the commit of the transition that needs or frees it (R22).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -139,6 +139,9 @@ impl ScheduleId {
 }
 
 impl LimitId {
+    /// The turn of those in a line that ask for no key of another limit. No limit has this id.
+    pub const NO_GROUP: LimitId = LimitId(0);
+
     /// The id of a key of a limit: of one workflow, or of all that name it.
     pub fn of(workspace: WorkspaceId, workflow: Option<&str>, name: &str, key: &str) -> LimitId {
         LimitId::of_parts(workspace, &[workflow.unwrap_or_default(), name, key])

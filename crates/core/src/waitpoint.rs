@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::capacity::CapacityRequest;
 use crate::debounce::Collecting;
+use crate::definition::is_own;
 use crate::expression::Expression;
 use crate::history::Failure;
 use crate::id::{EventUid, RunId, StepAddress};
@@ -132,7 +133,7 @@ impl Waitpoint {
         match self.next_attempt().map(|next| &next.call).or(asking) {
             Some(call) => Some(call),
             None if self.kind == Kind::Retry => None,
-            None => self.at.and(Some(&self.name)).filter(|name| !name.starts_with('$')),
+            None => self.at.and(Some(&self.name)).filter(|name| !is_own(name)),
         }
     }
 

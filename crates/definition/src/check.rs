@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::compile::{self, MissingParts};
 use super::document::Workflow;
 use super::findings::{Findings, Rejected};
-use super::{Definition, read, salvage, shape, tool, values};
+use super::{Definition, is_own, read, salvage, shape, values};
 use crate::json::Json;
 use crate::limits;
 use crate::problem::{Code, Problem};
@@ -99,7 +99,7 @@ fn check(document: &Value, max_wait: Millis) -> Result<Checked, Rejected> {
     shape::check(document, &mut findings);
     if findings.are_good() {
         let workflow = Workflow::deserialize(document).expect("what has the right shape can be read");
-        if workflow.name.starts_with(tool::OWN) {
+        if is_own(&workflow.name) {
             findings.problem(|| {
                 let message = "names of workflows that begin with `$` are the engine's";
                 Problem::new("/name", Code::ReservedName, message)

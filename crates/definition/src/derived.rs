@@ -3,6 +3,14 @@
 use super::hook::Hook;
 use super::{Definition, Rejected};
 
+/// What the names begin with that the engine gives: to workflows, limits and waits of its own.
+pub(super) const OWN: char = '$';
+
+/// Whether a name is the engine's own: nobody else gives such a name to a workflow, a limit or a wait.
+pub fn is_own(name: &str) -> bool {
+    name.starts_with(OWN)
+}
+
 /// Where the definition of a workflow of the engine's own comes from.
 #[derive(Debug)]
 pub enum Derived<'n> {
@@ -24,6 +32,6 @@ impl Definition {
 
     /// Whether a run of this workflow is a part of the step that started it: a tool, or a call that the engine makes.
     pub fn is_part_of_a_step(name: &str) -> bool {
-        Definition::is_own(name) && Hook::of(name).is_none()
+        is_own(name) && Hook::of(name).is_none()
     }
 }

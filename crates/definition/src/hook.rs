@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Definition;
 use super::compile::{self, MissingParts};
+use super::derived::OWN;
 use super::document::{self, Step, StepKind, Task, Workflow};
 use super::findings::Findings;
 use crate::problem::Problem;
@@ -46,7 +47,7 @@ impl Hook {
 
     /// Which hook a workflow of this name is, and of which workflow.
     pub fn of(name: &str) -> Option<(Hook, &str)> {
-        let own = name.strip_prefix('$')?;
+        let own = name.strip_prefix(OWN)?;
         Hook::ALL.into_iter().find_map(|hook| {
             let of = own.strip_prefix(hook.field())?.strip_prefix('/')?;
             Some((hook, of))

@@ -59,7 +59,7 @@ pub use blocked::blocked_pattern;
 pub use check::Checked;
 pub use compile::{OWN_TOOLS, is_header_name};
 pub use debounce::Debounce;
-pub use derived::Derived;
+pub use derived::{Derived, is_own};
 pub use document::{Holds, LimitScope, OnCodeChange, WhenFull};
 pub use findings::{PROBLEMS, Rejected};
 pub use group::{Group, Member, Wanted};
@@ -120,10 +120,13 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// The names of the limits of its runs, and of the attempts of its steps.
-    pub fn limit_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        let steps = self.steps.iter().filter_map(|step| step.action.work()).flat_map(|work| &work.limits);
-        self.limits.iter().chain(steps).map(|limit| &limit.name)
+    /// The limits of its runs, and of the attempts of its steps.
+    pub fn all_limits(&self) -> impl Iterator<Item = &Limit> {
+        let work = self.steps.iter().filter_map(|step| match &step.action {
+            Action::Map(map) => map.step.action.work(),
+            action => action.work(),
+        });
+        self.limits.iter().chain(work.flat_map(|work| &work.limits))
     }
 
     /// The name of the workflow.

@@ -6,16 +6,9 @@ use super::document::{Retry, Step, StepKind, Task, Workflow};
 use super::findings::Findings;
 use super::{Definition, Rejected};
 
-/// Names that begin like this are the engine's.
-pub(super) const OWN: char = '$';
 const PREFIX: &str = "$tool/";
 
 impl Definition {
-    /// Whether a workflow of this name is the engine's, not somebody's.
-    pub fn is_own(name: &str) -> bool {
-        name.starts_with(OWN)
-    }
-
     /// The name of the workflow that does one task of a handler.
     pub fn tool_name(handler: &str) -> String {
         format!("{PREFIX}{handler}")

@@ -17,9 +17,15 @@ pub struct RoundNumber(u64);
 pub(crate) struct InFlight {
     rounds: Vec<(RoundNumber, Arc<RoundBatch>, Owed)>,
     begun: u64,
+    ended: u64,
 }
 
 impl InFlight {
+    /// How many rounds are no longer in flight.
+    pub(crate) fn committed(&self) -> u64 {
+        self.ended
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rounds.is_empty()
     }
@@ -64,6 +70,7 @@ impl InFlight {
     pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<RoundBatch>, Owed)> {
         let place = self.rounds.iter().position(|(round, ..)| *round == number)?;
         let (_, batch, pending) = self.rounds.remove(place);
+        self.ended += 1;
         Some((batch, pending))
     }
 }

@@ -337,6 +337,8 @@ impl<'w> Decider<'w> {
         if let Some(delta) = self.batch.deltas.get_mut(&id) {
             delta.actions.extend(after_commit.into_iter().map(AfterCommitAction::Core));
         }
+        // Room for one wait may end another of the same decision before that one has asked.
+        self.batch.unasked.extend(in_round.iter().filter_map(|effect| Some((id, effect.asks_for_room()?))));
         for effect in in_round {
             match effect {
                 RoundEffect::LookBack { number } => self.batch.look_backs.push((id, number)),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use abide_core::command::{Command, Reply};
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, is_own};
 use abide_core::follow_up::FollowUp;
 use abide_core::id::{Owner, RunId, ScheduleId, WorkspaceId};
 use abide_core::idempotency::{IdempotencyRecord, digest, replay};
@@ -303,7 +303,7 @@ impl Decider<'_> {
         checked: Option<&Arc<Definition>>,
     ) -> Result<(), Error> {
         let version = plan.version.as_deref();
-        if Definition::is_own(&plan.workflow) {
+        if is_own(&plan.workflow) {
             // It is a part of another run, and nobody's to start.
             let (name, version) = (plan.workflow.to_string(), plan.version.as_ref().map(ToString::to_string));
             return Err(Error::UnknownDefinition { name, version });

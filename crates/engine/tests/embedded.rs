@@ -50,6 +50,8 @@ mod ten_cases;
 mod time;
 #[path = "embedded/trouble.rs"]
 mod trouble;
+#[path = "embedded/turns.rs"]
+mod turns;
 #[path = "embedded/waiting.rs"]
 mod waiting;
 #[path = "embedded/watched.rs"]

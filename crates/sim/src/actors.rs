@@ -176,14 +176,15 @@ impl World {
 
     /// Chance, as it draws what is asked for.
     pub(crate) fn choices(&mut self) -> Choices<'_> {
-        Choices { random: &mut self.random, now: self.now, runs: self.store.runs.len() }
+        let runs = self.store.runs.len();
+        Choices { random: &mut self.random, now: self.now, runs, call_limits: false }
     }
 
     /// Something that a sender, a person or an operator may ask of this run.
     pub(crate) fn any_command(&mut self, run: RunId) -> Option<Request> {
         self.keys += 1;
         let (keys, runs) = (self.keys, self.store.runs.len());
-        let mut choices = Choices { random: &mut self.random, now: self.now, runs };
+        let mut choices = Choices { random: &mut self.random, now: self.now, runs, call_limits: false };
         let RandomCommand { by, command, key } = choices.any_command(&self.store.runs[&run].run, keys)?;
         Some(Request { run, command, by, key })
     }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use abide_core::capacity::Policy;
 use abide_core::command::{
-    Command, CreateWaitpoint, Mismatch, PinTasks, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering,
-    TaskCompleted, TaskFailed, TaskHeartbeat, TaskLogged, TaskNotified, TaskPaused, TaskRecorded,
-    TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+    CallLimit, Command, CreateWaitpoint, Mismatch, PinTasks, ResumeTarget, ResumeWaitpoint, SendSignal,
+    Steer, Steering, TaskCompleted, TaskFailed, TaskHeartbeat, TaskLogged, TaskNotified, TaskPaused,
+    TaskRecorded, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
-use abide_core::definition::HttpCall;
 use abide_core::definition::document::{Method, Retry};
+use abide_core::definition::{HttpCall, LimitScope};
 use abide_core::history::{Failure, FailureDetail, JournalResult, Level, LogLine, ModelCall, WakeOn};
 use abide_core::id::{EventUid, StepAddress};
 use abide_core::json::Json;
@@ -27,6 +28,10 @@ use crate::definitions;
 pub(crate) const CROWD: usize = 8;
 /// Who starts every run that no run starts.
 pub(crate) const STARTER: &str = "client";
+/// The limit that durable calls share.
+pub(crate) const CALL_LIMIT: &str = "code";
+/// How many durable calls may be made at once, for each key.
+pub(crate) const CALLS_AT_ONCE: u32 = 2;
 /// Those who decide on approvals.
 pub(crate) const PEOPLE: [&str; 4] = ["anna", "ben", "cleo", "mallory"];
 
@@ -35,6 +40,8 @@ pub(crate) struct Choices<'r> {
     pub(crate) now: Timestamp,
     /// How many runs there are.
     pub(crate) runs: usize,
+    /// Whether durable calls have limits.
+    pub(crate) call_limits: bool,
 }
 
 /// Something that is asked of a run.
@@ -209,6 +216,11 @@ impl Choices<'_> {
     fn wait_spec(&mut self) -> WaitSpec {
         let name = self.journal_name();
         let timeout = self.chance(2).then(|| Millis(1 + self.random.below(200_000)));
+        if self.call_limits && self.chance(3) {
+            // Calls inside of calls may wait for each other; then their time is over some day.
+            let timeout = timeout.unwrap_or(Millis(100_000));
+            return WaitSpec::new(name, self.room_for_call(timeout));
+        }
         let wait = match self.random.below(9) {
             0 => WaitFor::Sleep { duration: Millis(self.random.below(200_000)) },
             1 => WaitFor::Signal { signal_type: "a".into(), timeout },
@@ -240,6 +252,15 @@ impl Choices<'_> {
             _ => self.question(timeout),
         };
         WaitSpec::new(name, wait)
+    }
+
+    /// Room under a limit that durable calls of all workflows share, for a call whose result may be recorded some time.
+    fn room_for_call(&mut self, timeout: Millis) -> WaitFor {
+        let call = format!("r{}", self.random.below(4)).into();
+        let policy = Policy { concurrency: Some(CALLS_AT_ONCE), rate: None };
+        let key = self.random.below(2).to_string().into();
+        let limit = CallLimit { name: CALL_LIMIT.into(), key, scope: LimitScope::Workspace, policy };
+        WaitFor::Capacity { call, limit, timeout: Some(timeout) }
     }
 
     fn call(&mut self) -> HttpCall {

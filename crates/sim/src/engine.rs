@@ -26,6 +26,7 @@ mod limits;
 mod node;
 mod rules;
 pub mod store;
+mod turns;
 mod workers;
 mod world;
 

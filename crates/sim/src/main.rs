@@ -37,6 +37,9 @@ struct Arguments {
     /// Workflows have limits.
     #[arg(long, requires = "engine")]
     limits: bool,
+    /// All workflows share a limit beside one by key, and durable calls have limits.
+    #[arg(long, requires = "limits")]
+    crowded: bool,
     /// There are workflows whose starts are debounced.
     #[arg(long, requires = "engine")]
     debounce: bool,
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
     let setting = arguments.engine.then_some(Setting {
         story_lines,
         limits: arguments.limits,
+        crowded: arguments.crowded,
         debounce: arguments.debounce,
         ..usual
     });

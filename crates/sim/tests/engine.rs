@@ -74,6 +74,29 @@ fn no_seed_of_one_node_with_limits_breaks_a_rule() {
     }
 }
 
+/// Worlds in which all workflows share a limit beside one by key, and durable calls have limits.
+fn crowded(nodes: usize) -> Setting {
+    Setting { crowded: true, ..limited(nodes) }
+}
+
+#[test]
+fn no_seed_of_three_crowded_nodes_breaks_a_rule() {
+    for seed in first()..first() + SEEDS {
+        if let Err(violation) = simulate(seed, crowded(3)) {
+            panic!("{violation}");
+        }
+    }
+}
+
+#[test]
+fn no_seed_of_one_crowded_node_breaks_a_rule() {
+    for seed in first()..first() + SEEDS {
+        if let Err(violation) = simulate(seed, crowded(1)) {
+            panic!("{violation}");
+        }
+    }
+}
+
 /// Seeds of worlds with debounced starts; in these much happens.
 const DEBOUNCED_SEEDS: u64 = 80;
 
@@ -261,6 +284,14 @@ fn r22_a_rate_that_forgets_is_caught() {
 fn r23_a_line_whose_first_is_passed_over_is_caught() {
     let rule = caught_with_limits(Defect::SkippedHead, 1);
     assert!(rule.contains("R23"), "{rule}");
+}
+
+#[test]
+fn r23_a_key_that_has_its_turn_again_and_again_is_caught() {
+    let setting = Setting { defect: Some(Defect::ForgottenTurn), ..crowded(1) };
+    let broken = (0..4 * SHOWS_WITHIN).find_map(|seed| simulate(seed, setting).err());
+    let rule = broken.expect("it is noticed").rule;
+    assert!(rule.contains("whose key had its turn"), "{rule}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Limits: how much room there is for each key, who has it, and who waits for it.
 
 use abide_core::capacity::{CapacityRequest, Limit, LimitSettings, Rank};
-use abide_core::id::{LimitId, WaitpointId, WorkspaceId};
+use abide_core::id::{LimitId, RunId, WaitpointId, WorkspaceId};
 use jiff::Timestamp;
 
 use crate::row::RowReader;
@@ -42,7 +42,7 @@ pub trait Limits: Send {
         limit: usize,
     ) -> Result<Vec<LimitSettings>, Error>;
 
-    /// Those that wait for room under one key of a limit, the next one first, beginning after `after`, at most `limit`.
+    /// Those that wait for room under one key of a limit, in the order of [`InLine`], beginning after `after`, at most `limit`.
     fn line(&mut self, id: LimitId, after: Option<&InLine>, limit: usize) -> Result<Vec<InLine>, Error>;
 }
 
@@ -111,9 +111,11 @@ pub struct SettingsWrite<'a> {
     pub removed: bool,
 }
 
-/// A wait for room, in line. Ordered as the line is.
+/// A wait for room, in line. Ordered as lines are kept: group by group, and in each as its waits come to their turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InLine {
+    /// Which others the wait takes turns with: those that ask for the same key of another limit; `None`: for none.
+    pub group: Option<LimitId>,
     pub rank: Rank,
     pub waitpoint: WaitpointId,
 }
@@ -130,23 +132,53 @@ pub struct LimitWrite<'a> {
 
 /// What a wait for room is found by: the limit whose line it stands in, and its rank.
 pub(crate) fn place(request: &CapacityRequest) -> Option<String> {
-    Some(format!("{} {}", request.awaited()?.limit, request.rank))
+    let group = request.group_in(usize::from(request.line));
+    Some(place_of(request.awaited()?.limit, group, request.rank))
 }
+
+fn place_of(id: LimitId, group: Option<LimitId>, rank: Rank) -> String {
+    match group {
+        // Groups come after those without one, whose places begin with a digit.
+        Some(group) => format!("{id} {GROUP}{group} {rank}"),
+        None => format!("{id} {rank}"),
+    }
+}
+
+/// What the group of a place begins with.
+const GROUP: char = '~';
 
 /// The places of a line: after the first of these, and before the second.
 pub(crate) fn range(id: LimitId, after: Option<&InLine>) -> (String, WaitpointId, String) {
-    let from = after.map_or_else(|| format!("{id} "), |after| format!("{id} {}", after.rank));
-    let nobody = abide_core::id::RunId(0).waitpoint(0);
+    let from = after.map_or_else(|| format!("{id} "), |after| place_of(id, after.group, after.rank));
+    let nobody = RunId(0).waitpoint(0);
     (from, after.map_or(nobody, |after| after.waitpoint), format!("{id}!"))
 }
 
 impl InLine {
+    /// A place before all of a group.
+    pub fn before_group(group: Option<LimitId>) -> InLine {
+        InLine { group, rank: Rank(0), waitpoint: RunId(0).waitpoint(0) }
+    }
+
+    /// A place after all of a group, and before those of the next.
+    pub fn after_group(group: Option<LimitId>) -> InLine {
+        InLine { group, rank: Rank(i64::MAX), waitpoint: RunId(u128::MAX).waitpoint(u32::MAX) }
+    }
+
     /// Of `run, number, filter`.
     pub(crate) fn read(row: &impl RowReader) -> Result<InLine, Error> {
         let waitpoint = row.run(0)?.waitpoint(row.number(1)?);
         let place = row.text(2)?;
-        let rank = place.split_once(' ').and_then(|(_, rank)| rank.parse().ok());
-        let rank = rank.ok_or_else(|| Error::Corrupt(format!("`{place}` is no place in a line")))?;
-        Ok(InLine { rank, waitpoint })
+        let read = || {
+            let (_, rest) = place.split_once(' ')?;
+            let (group, rank) = match rest.strip_prefix(GROUP) {
+                Some(rest) => rest.split_once(' ').map(|(group, rank)| (Some(group), rank))?,
+                None => (None, rest),
+            };
+            Some((group.map(str::parse).transpose().ok()?, rank.parse().ok()?))
+        };
+        let (group, rank) =
+            read().ok_or_else(|| Error::Corrupt(format!("`{place}` is no place in a line")))?;
+        Ok(InLine { group, rank, waitpoint })
     }
 }

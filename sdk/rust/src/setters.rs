@@ -61,4 +61,13 @@ macro_rules! words {
     };
 }
 
+/// A field that is given, if only as null. One that is not there is not read.
+pub(crate) fn given<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::Deserialize<'de>,
+{
+    serde::Deserialize::deserialize(deserializer).map(Some)
+}
+
 pub(crate) use {setter, setters, words};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
-use crate::setters::{setters, words};
+use crate::setters::{given, setters, words};
 
 /// Any JSON value.
 pub type Json = serde_json::Value;
@@ -2122,7 +2122,7 @@ pub struct SetLimit {
     /// With `rate`: how many may begin at once after a quiet time; 1 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub burst: Option<u32>,
     /// How many may have room at the same time; null: as the definition says.
-    #[serde(skip_serializing_if = "Option::is_none")] pub concurrency: Option<u32>,
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")] pub concurrency: Option<Option<u32>>,
     /// Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails).
     #[serde(skip_serializing_if = "Option::is_none")] pub empty: Option<SetLimitEmpty>,
     /// Only this key; absent: all of them.
@@ -2134,12 +2134,12 @@ pub struct SetLimit {
     /// `per` as a number of milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub per_ms: Option<u64>,
     /// How many may begin in the time of `per`; null: as the definition says.
-    #[serde(skip_serializing_if = "Option::is_none")] pub rate: Option<u32>,
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")] pub rate: Option<Option<u32>>,
     /// The workflow of the limit; absent: all of the workspace that name it.
     #[serde(skip_serializing_if = "Option::is_none")] pub workflow: Option<String>,
 }
 
-setters!(SetLimit { burst [plain u32], concurrency [plain u32], empty [into SetLimitEmpty], key [into String], paused [plain bool], per [length per_ms], rate [plain u32], workflow [into String] });
+setters!(SetLimit { burst [plain u32], concurrency [plain Option<u32>], empty [into SetLimitEmpty], key [into String], paused [plain bool], per [length per_ms], rate [plain Option<u32>], workflow [into String] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -87,6 +87,9 @@ struct Set {
     /// How many may begin at once after a quiet time
     #[arg(long, value_name = "COUNT", requires = "rate")]
     burst: Option<u32>,
+    /// Also if no workflow has a limit of this name: one that only durable code names, or that is to come
+    #[arg(long, conflicts_with = "workflow")]
+    create: bool,
     #[command(flatten)]
     api: Api,
 }
@@ -195,6 +198,9 @@ impl Set {
         }
         if body.is_empty() {
             return Err(Error::Usage("--concurrency or --rate says what is set".to_owned()));
+        }
+        if self.create {
+            body.insert("create".to_owned(), json!(true));
         }
         self.which.put(console, &self.api, Value::Object(body)).await
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::apply::BadHistory;
-use crate::definition::{Action, Order};
+use crate::definition::{Action, Order, is_own};
 use crate::history::{Failure, Record, StateChange, WakeOn};
 use crate::id::StepAddress;
 use crate::json::Json;
@@ -307,7 +307,7 @@ impl StepState {
     /// Begins another visit of a step. A task goes on with its journal, results and waits alike (R19), while its
     /// durable calls have all their attempts again and any code may try; any other step waits anew.
     fn begin_again(&mut self, is_work: bool, backed_off: &[Arc<str>]) {
-        self.waits.retain(|name, _| is_work && !name.starts_with('$') && !backed_off.contains(name));
+        self.waits.retain(|name, _| is_work && !is_own(name) && !backed_off.contains(name));
         if let Some(task) = &mut self.task {
             backed_off.iter().for_each(|name| task.forget(name));
             task.unfit = None;
@@ -317,7 +317,7 @@ impl StepState {
     /// Keeps when a sleep was to end that the failure of its step ended early: a retry opens the sleep again, to the
     /// same instant.
     pub(super) fn cut_off(&mut self, wait: &Waitpoint) {
-        let Some(task) = self.task.as_mut().filter(|_| !wait.name.starts_with('$')) else { return };
+        let Some(task) = self.task.as_mut().filter(|_| !is_own(&wait.name)) else { return };
         task.forget(&wait.name);
         self.waits.remove(&wait.name);
         if let Some(resume_at) = wait.resume_at.filter(|_| wait.kind == Kind::Delay) {

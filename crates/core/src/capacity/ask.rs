@@ -86,6 +86,9 @@ pub struct CapacityRequest {
     /// How often the wait has gone from one line to another.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub moves: u16,
+    /// The first key that the run or its step has, asked for or held: in the lines of other limits keys take turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<LimitId>,
 }
 
 fn is_zero(number: &u16) -> bool {
@@ -130,6 +133,14 @@ impl CapacityRequest {
             [(false, _, first), ..] => NextLine { line: to(*first), keeps: false },
             [(true, ..), ..] | [] => moves_on,
         }
+    }
+
+    /// The group that takes its turn in the line of the ask at this place: all that have the same key of another limit, too.
+    /// `None`: those that have none.
+    pub fn group_in(&self, line: usize) -> Option<LimitId> {
+        let is_other = |limit: &LimitId| self.asks.get(line).is_none_or(|ask| ask.limit != *limit);
+        let keyed = self.asks.iter().filter(|ask| !ask.key.is_empty()).map(|ask| ask.limit);
+        self.group.into_iter().chain(keyed).find(is_other)
     }
 
     /// What is asked and not kept already, by its place among the asks.

@@ -11,6 +11,7 @@ use crate::capacity::Policy;
 use crate::command::Reply;
 use crate::command::http_call::check_call;
 use crate::command::wait_for::{CallLimit, WaitFor};
+use crate::definition::is_own;
 use crate::expression::Expression;
 use crate::flow::{self, NewWait, await_waits};
 use crate::history::{JournalResult, WakeOn};
@@ -255,7 +256,7 @@ fn check_name(pointer: &'static str, name: &str) -> Result<(), Refusal> {
 
 fn check_limit(turn: &Turn<'_>, at: StepAddress, limit: &CallLimit) -> Result<(), Refusal> {
     let Policy { concurrency, rate } = limit.policy;
-    if !(1..=limits::STEP_NAME_CHARS).contains(&limit.name.chars().count()) || limit.name.starts_with('$') {
+    if !(1..=limits::STEP_NAME_CHARS).contains(&limit.name.chars().count()) || is_own(&limit.name) {
         return Err(malformed("/waits/limit/name", "a limit has a name of 1 to 100 characters without `$`"));
     }
     if concurrency.is_none() && rate.is_none() {
@@ -287,7 +288,7 @@ pub(super) fn malformed(pointer: &'static str, message: impl Into<String>) -> Re
 
 impl Turn<'_> {
     pub(crate) fn check_wait_name(&self, name: &str) -> Result<(), Refusal> {
-        if name.starts_with('$') {
+        if is_own(name) {
             return Err(malformed("/name", "names that begin with `$` are the engine's"));
         }
         check_name("/name", name)

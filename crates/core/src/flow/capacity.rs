@@ -57,20 +57,11 @@ fn request(run: &Run, at: Option<StepAddress>, now: Timestamp) -> Result<Capacit
     let held = run.rooms_of(at).map_or(&[][..], |held| &held.rooms);
     // A run uses a rate once; a step each time it is handed out.
     let takes_tokens = at.is_some() || run.started_at.is_none() || run.rooms_of(None).is_none();
-    let scope = RunScope { run, at: at.unwrap_or(StepAddress::step(0)) };
     let mut asks = Vec::with_capacity(limits.len());
+    let mut group = None;
     for limit in limits {
-        let key: Arc<str> = match &limit.key {
-            Some(key) => {
-                rendered(key, &scope)?.chars().take(limits::LIMIT_KEY_CHARS).collect::<String>().into()
-            }
-            None => "".into(),
-        };
-        let workflow = match limit.scope {
-            LimitScope::Workflow => Some(Arc::clone(&run.definition_ref.name)),
-            LimitScope::Workspace => None,
-        };
-        let id = LimitId::of(run.workspace, workflow.as_deref(), &limit.name, &key);
+        let (id, workflow, key) = key_of(run, at, limit)?;
+        group = group.or(Some(id).filter(|_| !key.is_empty()));
         let slot = limit.concurrency.is_some() && !held.iter().any(|room| room.limit == id);
         let token = limit.rate.is_some() && takes_tokens;
         if slot || token {
@@ -88,8 +79,36 @@ fn request(run: &Run, at: Option<StepAddress>, now: Timestamp) -> Result<Capacit
             });
         }
     }
-    let priority = priority(run)?;
-    Ok(CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call: None, moves: 0 })
+    let group = group.or_else(|| at.and_then(|_| group_of_run(run)));
+    let (priority, call) = (priority(run)?, None);
+    Ok(CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call, moves: 0, group })
+}
+
+/// The key of a limit that a run, or one of its steps, asks for.
+fn key_of(
+    run: &Run,
+    at: Option<StepAddress>,
+    limit: &Limit,
+) -> Result<(LimitId, Option<Arc<str>>, Arc<str>), EvaluationError> {
+    let scope = RunScope { run, at: at.unwrap_or(StepAddress::step(0)) };
+    let key: Arc<str> = match &limit.key {
+        Some(key) => rendered(key, &scope)?.chars().take(limits::LIMIT_KEY_CHARS).collect::<String>().into(),
+        None => "".into(),
+    };
+    let workflow = match limit.scope {
+        LimitScope::Workflow => Some(Arc::clone(&run.definition_ref.name)),
+        LimitScope::Workspace => None,
+    };
+    Ok((LimitId::of(run.workspace, workflow.as_deref(), &limit.name, &key), workflow, key))
+}
+
+/// The first key that the run's own limits have: in the lines of shared limits keys take turns.
+fn group_of_run(run: &Run) -> Option<LimitId> {
+    let mut keyed = run.definition.limits.iter().filter(|limit| limit.key.is_some());
+    keyed.find_map(|limit| {
+        let (id, _, key) = key_of(run, None, limit).ok()?;
+        (!key.is_empty()).then_some(id)
+    })
 }
 
 fn priority(run: &Run) -> Result<u8, EvaluationError> {
@@ -124,8 +143,8 @@ pub(crate) fn request_of_call(
     };
     // What the run says of its priority was rendered when it began; what cannot be is none.
     let priority = priority(run).unwrap_or(0);
-    let (asks, call) = (vec![ask], Some(Arc::clone(call)));
-    CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call, moves: 0 }
+    let (asks, call, group) = (vec![ask], Some(Arc::clone(call)), group_of_run(run));
+    CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call, moves: 0, group }
 }
 
 /// A durable call whose wait for room somebody has ended takes the room, whether there is any or not.

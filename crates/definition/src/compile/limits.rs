@@ -9,7 +9,7 @@ use crate::document::{self, WhenFull};
 use crate::expression::Template;
 use crate::limits;
 use crate::problem::{Code, Problem, pointer};
-use crate::{Limit, OnTimeout, Rate};
+use crate::{Limit, OnTimeout, Rate, is_own};
 
 /// What the runs of a workflow are told apart by when they ask for room: nothing else of them is known yet.
 const KNOWN_AT_THE_START: [&str; 2] = ["input", "run"];
@@ -124,7 +124,7 @@ impl Compiler<'_> {
         let rate =
             limit.rate.zip(per).map(|(count, per)| Rate { count, per, burst: limit.burst.unwrap_or(1) });
         let has_per = limit.per_ms.is_some() || limit.per.is_some();
-        let wrong = if limit.name.starts_with('$') {
+        let wrong = if is_own(&limit.name) {
             Some(("name", "names that begin with `$` are the engine's own", "another name"))
         } else if limit.concurrency.is_none() && limit.rate.is_none() {
             Some(("name", "it is not said how many may have room", "`concurrency`, `rate`, or both"))

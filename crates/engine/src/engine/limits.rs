@@ -70,7 +70,17 @@ impl LimitsHandle<'_> {
             .await
     }
 
-    /// The line of one key of a limit, the next one first, beginning after `after`, at most `most` of it.
+    /// Those that get room next under one key of a limit, in this order, as far as is known now; at most `most`.
+    pub async fn next_in_line(self, limit: LimitId, most: usize) -> Result<Vec<InLine>, Error> {
+        let WorkspaceHandle { engine, id } = self.0;
+        let read = move |store: &mut dyn Read| match store.limit(limit)? {
+            Some(limit) => in_turn(store, &limit, most),
+            None => Ok(Vec::new()),
+        };
+        engine.readers.read(Some(id), read).await
+    }
+
+    /// The line of one key of a limit, key by key where they take turns in it, beginning after `after`, at most `most` of it.
     pub async fn line(
         self,
         limit: LimitId,
@@ -80,6 +90,45 @@ impl LimitsHandle<'_> {
         let WorkspaceHandle { engine, id } = self.0;
         engine.readers.read(Some(id), move |store| store.line(limit, after.as_ref(), most)).await
     }
+}
+
+/// Those of a line who come next, in the order in which their groups take turns.
+fn in_turn(store: &mut dyn Read, limit: &Limit, most: usize) -> Result<Vec<InLine>, StoreError> {
+    let Some(turn) = limit.turn else { return store.line(limit.id, None, most) };
+    let mut first = |after: Option<InLine>| -> Result<Option<InLine>, StoreError> {
+        Ok(store.line(limit.id, after.as_ref(), 1)?.first().copied())
+    };
+    let mut line: Vec<InLine> = Vec::new();
+    let mut next = first(Some(InLine::after_group(Some(turn).filter(|turn| *turn != LimitId::NO_GROUP))))?;
+    let mut has_wrapped = false;
+    while line.len() < most {
+        match next {
+            Some(place) if line.first().is_some_and(|first| has_wrapped && place.group >= first.group) => {
+                break;
+            }
+            Some(place) => {
+                line.push(place);
+                next = first(Some(InLine::after_group(place.group)))?;
+            }
+            None if has_wrapped => break,
+            None => {
+                has_wrapped = true;
+                next = first(None)?;
+            }
+        }
+    }
+    // The second of each, the third, and so on.
+    let mut round = 0..line.len();
+    while !round.is_empty() && line.len() < most {
+        let end = line.len();
+        for index in round {
+            let before = line[index];
+            let next = first(Some(before))?.filter(|next| next.group == before.group);
+            line.extend(next.filter(|_| line.len() < most));
+        }
+        round = end..line.len();
+    }
+    Ok(line)
 }
 
 /// These limits, with what is set for them.

@@ -47,6 +47,8 @@ pub struct RoundBatch {
     pub(crate) schedules: BTreeMap<ScheduleId, ScheduleDelta>,
     pub(crate) limits: BTreeMap<LimitId, LimitDelta>,
     pub(super) lines: Lines,
+    /// Waits for room that have begun and have not asked for it yet.
+    pub(super) unasked: BTreeSet<(RunId, u32)>,
     pub(crate) limit_settings: BTreeMap<LimitId, SettingsDelta>,
     /// Why nothing of this round may be committed.
     pub(crate) poisoned: Option<Error>,

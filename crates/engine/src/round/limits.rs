@@ -6,15 +6,17 @@ use abide_core::command::{Capacity, Command};
 use abide_core::definition::WhenFull;
 use abide_core::effect::CapacityEffect;
 use abide_core::follow_up::FollowUp;
-use abide_core::id::{LimitId, RunId, StepAddress, WorkspaceId};
+use abide_core::id::{LimitId, RunId, StepAddress, WaitpointId, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
+use abide_core::waitpoint::Waitpoint;
 use abide_store::{InLine, LIMIT_TIMER, LimitWrite, StoredTimer};
 use jiff::Timestamp;
 
 use super::Decider;
+use super::lines::Looked;
 use crate::alarm::Alarm;
 use crate::error::Error;
 
@@ -28,13 +30,18 @@ pub(crate) struct LimitDelta {
     based_on: u64,
     due_before: Option<Timestamp>,
     changed: bool,
-    /// The last in line that was let in, or that cannot be, in this round.
-    pub(super) passed: Option<InLine>,
+    /// How far the line was looked through in this round.
+    pub(super) looked: Looked,
 }
 
 impl LimitDelta {
-    fn new(limit: Limit, based_on: u64) -> LimitDelta {
-        LimitDelta { due_before: limit.due_at, limit, based_on, changed: false, passed: None }
+    fn new(limit: Limit, based_on: u64, looked: Looked) -> LimitDelta {
+        LimitDelta { due_before: limit.due_at, limit, based_on, changed: false, looked }
+    }
+
+    /// The group of the line that had its turn last; `None`: there are no groups.
+    pub(super) fn turn(&self) -> Option<LimitId> {
+        self.limit.turn
     }
 
     pub(crate) fn has_changes(&self) -> bool {
@@ -144,21 +151,15 @@ impl Decider<'_> {
         if !self.touch_limit(id)?.is_some_and(|delta| delta.limit.is_to_grant(now)) {
             return Ok(());
         }
-        let passed = self.batch.limits.get(&id).and_then(|delta| delta.passed);
-        let granted = self.grant_next(id);
-        if granted.is_err()
-            && let Some(delta) = self.batch.limits.get_mut(&id)
-        {
-            // Who could not be read is not passed over.
-            delta.passed = passed;
-        }
-        granted
-    }
-
-    fn grant_next(&mut self, id: LimitId) -> Result<(), Error> {
         let Some(next) = self.next_in_line(id)? else { return Ok(()) };
-        let Some(asking) = self.asking(next.run, next.number)? else { return Ok(()) };
+        let WaitpointId { run, number } = next.waitpoint;
+        let Some(asking) = self.asking(run, number)? else { return Ok(()) };
         let blocked = self.blocked(asking.workspace, asking.said_at, &asking.request, Some(id))?;
+        // Who could not be read is not passed over.
+        self.has_left(id, next);
+        if let Some(delta) = self.touch_limit(id)? {
+            delta.change(now, |limit| limit.had_turn(next.group));
+        }
         self.leave_line_of(id)?;
         match blocked {
             None => self.let_in(&asking)?,
@@ -203,6 +204,10 @@ impl Decider<'_> {
     }
 
     fn ask(&mut self, run: RunId, number: u32) -> Result<(), Error> {
+        self.batch.unasked.remove(&(run, number));
+        if !self.run(run)?.waitpoint(number).is_some_and(Waitpoint::is_pending) {
+            return Ok(());
+        }
         let Some(asking) = self.asking(run, number)? else { return Ok(()) };
         let Some(line) = self.blocked(asking.workspace, asking.said_at, &asking.request, None)? else {
             return self.let_in(&asking);
@@ -228,8 +233,8 @@ impl Decider<'_> {
         let Some(delta) = self.touch_limit(ask.limit)? else { return Ok(()) };
         let mut replaced: Vec<RunId> = delta.limit.replaced().collect();
         if delta.limit.waiting > 0 {
-            let waiting = self.in_line(ask.limit, None)?.0;
-            replaced.extend(waiting.into_iter().map(|wait| wait.waitpoint.run).take(REPLACED_IN_LINE));
+            let waiting = self.in_line(ask.limit, None, REPLACED_IN_LINE)?.0;
+            replaced.extend(waiting.into_iter().map(|wait| wait.waitpoint.run));
         }
         for run in replaced {
             let reason = Some(format!("replaced by {} under the limit `{}`", asking.run, ask.described()));
@@ -249,12 +254,12 @@ impl Decider<'_> {
     /// taken already.
     fn join(&mut self, asking: &Asking, line: usize, keeps: bool) -> Result<(), Error> {
         let Some(ask) = asking.request.asks.get(line) else { return Ok(()) };
-        let place = InLine { rank: asking.request.rank, waitpoint: asking.run.waitpoint(asking.number) };
+        let (rank, group) = (asking.request.rank, asking.request.group_in(line));
+        let place = InLine { group, rank, waitpoint: asking.run.waitpoint(asking.number) };
         let now = self.now;
         let delta = self.limit_of(asking.workspace, asking.said_at, ask)?;
-        delta.change(now, |limit| limit.waiting += 1);
-        // Who comes with a head start may come before those that were looked at.
-        delta.passed = delta.passed.filter(|passed| *passed < place);
+        delta.change(now, |limit| limit.join(group));
+        delta.looked.joined(place);
         self.batch.lines.entry(ask.limit).or_default().insert(place);
         // There may be room: those before it may not have it now.
         self.grant_if_any(ask.limit);
@@ -268,6 +273,9 @@ impl Decider<'_> {
     }
 
     fn leave_line(&mut self, run: RunId, number: u32) -> Result<(), Error> {
+        if self.batch.unasked.contains(&(run, number)) {
+            return Ok(());
+        }
         let Some(asking) = self.asking(run, number)? else { return Ok(()) };
         for kept in asking.request.kept() {
             self.release_room(run, asking.at, kept)?;
@@ -330,7 +338,8 @@ impl Decider<'_> {
         }
     }
 
-    /// The first limit under which there is no room. One whose line is being served gives it to who is next, whoever waits.
+    /// The first limit under which there is no room. One whose line is being served gives it to who is next; under every other
+    /// nobody goes past those who wait for it.
     fn blocked(
         &mut self,
         workspace: WorkspaceId,
@@ -341,7 +350,7 @@ impl Decider<'_> {
         let now = self.now;
         for (line, ask) in request.wanted() {
             let delta = self.limit_of(workspace, said_at, ask)?;
-            let is_behind = serving.is_none() && delta.limit.waiting > 0;
+            let is_behind = serving != Some(ask.limit) && delta.limit.waiting > 0;
             if is_behind || delta.limit.vacancy(ask, now) != Vacancy::Now {
                 return Ok(Some(line));
             }
@@ -392,13 +401,11 @@ impl Decider<'_> {
             let version = (self.random.draw() >> 2) | 1;
             let mut limit = Limit::new(workspace, ask, said_at, version);
             limit.obey(self.settings_of(limit.settings_id())?.as_ref());
-            let delta = LimitDelta::new(limit, 0);
+            let delta = LimitDelta::new(limit, 0, Looked::default());
             self.batch.limits.insert(ask.limit, delta);
         }
         let delta = self.batch.limits.get_mut(&ask.limit).expect("it was just put there");
-        let mut heard = delta.limit.clone();
-        let is_news = heard.hear(ask.policy, said_at);
-        if is_news {
+        if delta.limit.is_news(ask.policy, said_at) {
             delta.change(now, |limit| limit.hear(ask.policy, said_at));
             self.grant_if_any(ask.limit);
         }
@@ -410,11 +417,15 @@ impl Decider<'_> {
         if !self.batch.limits.contains_key(&id) {
             let in_flight =
                 self.in_flight.find(|before| before.limits.get(&id).filter(|it| it.has_changes()));
+            let mut looked = Looked::default();
             let known = match in_flight {
                 Some((round, before)) => {
                     self.batch.depend_on(round);
                     match before.limit.is_idle() {
-                        false => Some(before.limit.clone()),
+                        false => {
+                            looked = before.looked.carried_over();
+                            Some(before.limit.clone())
+                        }
                         // Another node may have made it anew since that round was written.
                         true => self.store.limit(id)?.filter(|limit| limit.version != before.based_on),
                     }
@@ -424,7 +435,7 @@ impl Decider<'_> {
             if let Some(mut limit) = known {
                 let based_on = limit.version;
                 limit.obey(self.settings_of(limit.settings_id())?.as_ref());
-                self.batch.limits.insert(id, LimitDelta::new(limit, based_on));
+                self.batch.limits.insert(id, LimitDelta::new(limit, based_on, looked));
             }
         }
         Ok(self.batch.limits.get_mut(&id))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::command::{self, Context, Reply};
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, is_own};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::idempotency::{IdempotencyRecord, digest, replay};
 use abide_core::json::Json;
@@ -69,7 +69,7 @@ impl Decider<'_> {
             return Ok(Started { run, how: StartedHow::Repeated { collected: false } });
         }
         let version = start.version.as_deref();
-        if Definition::is_own(&start.name) {
+        if is_own(&start.name) {
             // It is a part of another run, and nobody's to start.
             return Err(Error::UnknownDefinition { name: start.name, version: start.version });
         }

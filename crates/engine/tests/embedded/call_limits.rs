@@ -215,3 +215,34 @@ async fn a_limit_that_the_run_has_itself_is_refused() {
     let refused = host.engine.run(leased.task.run_id).command(Command::TaskSuspended(suspended)).await;
     assert!(refused.unwrap_err().to_string().contains("would wait for itself"));
 }
+
+/// A race between two calls: the one that had room first ended the wait of the other, which took room afterwards and kept it.
+#[tokio::test]
+async fn r22_a_call_that_lost_a_race_before_it_asked_has_no_room_and_leaves_nobodys_line() {
+    let host = host().await;
+    let of = |key: &str| {
+        let policy = Policy { concurrency: Some(1), rate: None };
+        let limit = CallLimit { name: "crm".into(), key: key.into(), scope: LimitScope::Workspace, policy };
+        WaitFor::Capacity { call: key.into(), limit, timeout: None }
+    };
+    let mut tasks = Vec::new();
+    for _ in 0..3 {
+        host.start("w").await;
+    }
+    for _ in 0..3 {
+        tasks.push(poll(&host).await);
+    }
+    suspend(&host, &tasks[0], "b#room", of("b")).await;
+    suspend(&host, &tasks[1], "b#room", of("b")).await;
+    let race = TaskSuspended {
+        at: tasks[2].at,
+        lease_epoch: tasks[2].task.lease_epoch,
+        entries: Vec::new(),
+        waits: ["a", "b", "c"].map(|key| WaitSpec::new(format!("{key}#room"), of(key))).into(),
+        wake: WakeOn::Any,
+        checkpoint: None,
+        cancels: Vec::new(),
+    };
+    host.engine.run(tasks[2].task.run_id).command(Command::TaskSuspended(race)).await.unwrap();
+    assert_eq!(kept(&host), [(1, 0), (1, 1)], "under `a`, and under `b`; under `c` nothing");
+}

@@ -1,5 +1,6 @@
 //! Limits: how much room there is, who has it and who waits for it, and what is set at run time.
 
+mod known;
 mod set;
 mod shape;
 
@@ -149,7 +150,7 @@ impl App {
         let mut shown = Vec::with_capacity(found.len());
         for limit in found {
             let oldest = if limit.waiting > 0 {
-                let line = self.engine.workspace(caller.workspace).limits().line(limit.id, None, OLDEST_OF);
+                let line = self.engine.workspace(caller.workspace).limits().next_in_line(limit.id, OLDEST_OF);
                 self.waiters(caller, &line.await?).await?.into_iter().map(|waiter| waiter.since).min()
             } else {
                 None
@@ -181,12 +182,7 @@ impl App {
         let keys = self.keys_of(caller, asked, size).await?;
         let settings = self.settings_of(caller, asked).await?;
         if keys.is_empty() && settings.is_none() && !self.is_defined(caller, asked).await? {
-            let whose = asked.workflow.as_ref().map_or_else(
-                || "that workflows share; say `workflow` for one of a workflow".to_owned(),
-                |workflow| format!("of the workflow `{workflow}`"),
-            );
-            let detail = format!("there is no limit `{}` {whose}", asked.name);
-            return Err(Problem::new(Code::UnknownLimit, detail));
+            return Err(self.unknown(caller, asked).await?);
         }
         let shown = match (&asked.key, &*keys) {
             (Some(key), _) => keys.iter().find(|limit| limit.key == *key),
@@ -195,7 +191,7 @@ impl App {
         };
         let (holders, line) = match shown {
             Some(limit) => {
-                let line = all.line(limit.id, None, size).await?;
+                let line = all.next_in_line(limit.id, size).await?;
                 (self.holders(caller, limit, size).await?, self.waiters(caller, &line).await?)
             }
             None => (Vec::new(), Vec::new()),
@@ -225,13 +221,6 @@ impl App {
         keys.retain(|limit| limit.workflow == asked.workflow);
         keys.truncate(size);
         Ok(keys)
-    }
-
-    /// Whether the newest version of the workflow has a limit of this name.
-    async fn is_defined(&self, caller: &Caller, asked: &LimitName) -> Result<bool, Problem> {
-        let Some(workflow) = &asked.workflow else { return Ok(false) };
-        let known = self.engine.workspace(caller.workspace).definitions().newest(workflow).await?;
-        Ok(known.is_some_and(|definition| definition.limit_names().any(|name| *name == asked.name)))
     }
 
     async fn holders(&self, caller: &Caller, limit: &Limit, size: usize) -> Result<Vec<HolderBody>, Problem> {

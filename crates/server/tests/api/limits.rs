@@ -55,7 +55,8 @@ async fn limits_are_listed_by_name_and_by_pressure_with_who_has_room_and_who_wai
     assert_eq!(line, [(&json!(1), &json!(runs[2])), (&json!(2), &json!(runs[3]))]);
     assert_eq!(detail["keys"][0]["oldest"], detail["line"][0]["since"]);
     assert_eq!(detail["keys"][0]["room"]["concurrency"], 1);
-    host.get("/limits/crn").await.is_problem(404, "UNKNOWN_LIMIT");
+    let unknown = host.get("/limits/crn").await;
+    assert!(unknown.is_problem(404, "UNKNOWN_LIMIT").text.contains("did you mean `crm`?"));
     host.get("/limits/crm?workflow=elsewhere").await.is_problem(404, "UNKNOWN_LIMIT");
 }
 
@@ -80,6 +81,11 @@ async fn a_limit_is_set_for_all_keys_or_one_and_the_audit_log_says_so() {
     );
     let removed = set(json!({ "key": "a", "concurrency": null })).await.json;
     assert_eq!(removed["limit"]["settings"]["keys"], json!([]));
+    let typo = host.put("/limits/crn", json!({ "concurrency": 2 })).await;
+    assert!(typo.is_problem(404, "UNKNOWN_LIMIT").text.contains("did you mean `crm`?"));
+    let new = host.put("/limits/crn", json!({ "concurrency": 2, "create": true })).await;
+    assert_eq!((new.status, &new.json["limit"]["settings"]["all"]["concurrency"]), (200, &json!(2)));
+    assert_eq!(host.put("/limits/crn", json!({ "concurrency": null })).await.status, 200);
     let log = host.get("/audit").await.json;
     assert!(log["data"].as_array().unwrap().iter().any(|entry| entry["action"] == "limit.set"), "{log}");
     for (body, at) in [

@@ -92,7 +92,12 @@ impl World {
         let number = self.number();
         let asked = {
             let state = self.store.state();
-            let mut choices = Choices { random: &mut self.random, now: self.now, runs: state.runs.len() };
+            let mut choices = Choices {
+                random: &mut self.random,
+                now: self.now,
+                runs: state.runs.len(),
+                call_limits: false,
+            };
             choices.any_command(&state.runs[&run].run, number)
         };
         let Some(RandomCommand { by, command, key }) = asked else { return Ok(()) };

@@ -23,6 +23,8 @@ pub enum Defect {
     SkippedHead,
     /// Nobody in line is found.
     EmptyLine,
+    /// It is forgotten which key of a line had its turn last: the first one has it again and again.
+    ForgottenTurn,
     /// What was answered under which idempotency key is not kept: what is asked for again is done again.
     ForgottenKeys,
     /// A node may go by what was set for a limit before it was set otherwise.
@@ -32,7 +34,7 @@ pub enum Defect {
 }
 
 impl Defect {
-    pub const ALL: [Defect; 13] = [
+    pub const ALL: [Defect; 14] = [
         Defect::LeakedLease,
         Defect::EarlyEffects,
         Defect::StaleAfterConflict,
@@ -43,6 +45,7 @@ impl Defect {
         Defect::ForgottenRate,
         Defect::SkippedHead,
         Defect::EmptyLine,
+        Defect::ForgottenTurn,
         Defect::ForgottenKeys,
         Defect::StaleSettings,
         Defect::Tombstone,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_core::capacity::{Ask, Limit, LimitSettings, Rank, Setting, SettingChange};
+use abide_core::capacity::{Ask, CapacityRequest, Limit, LimitSettings, Rank, Setting, SettingChange};
 use abide_core::definition::Rate;
 use abide_core::definition::{Definition, Holds, Limit as Defined, LimitScope};
 use abide_core::history::{Change, Record};
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::store::State;
 use super::world::World;
+use crate::choices::CALLS_AT_ONCE;
 use crate::world::Check;
 
 /// How often a wait may go from one line to another, by the rule that it takes one after the other in the end.
@@ -29,10 +30,15 @@ const SET_RATE: (u32, u32) = (6, 2);
 /// The only key that limits have here.
 const KEY: &str = "{{ input.n }}";
 
-/// The workflow with limits on its runs, on its tasks, or on both.
-pub(super) fn with_limits(random: &mut Random, definition: &Definition) -> Arc<Definition> {
+/// The workflow with limits on its runs, on its tasks, or on both. In a crowded world all workflows share one limit beside one of
+/// their own by key.
+pub(super) fn with_limits(random: &mut Random, definition: &Definition, is_crowded: bool) -> Arc<Definition> {
     let mut document = serde_json::to_value(&definition.document).expect("a workflow is JSON");
     let mut limits = Vec::new();
+    if is_crowded {
+        limits.push(json!({ "name": "tenant", "key": KEY, "concurrency": 2 }));
+        limits.push(json!({ "name": "crowd", "scope": "workspace", "concurrency": 2 }));
+    }
     if random.below(2) == 0 {
         let when_full = ["queue", "queue", "skip", "replace", "refuse"][random.below(5) as usize];
         limits.push(
@@ -155,6 +161,22 @@ fn at_work(state: &State) -> BTreeMap<Key, (u32, BTreeSet<Who>)> {
     has_room
 }
 
+/// No more durable calls are made at once than their limit says, unless somebody let them in.
+pub(super) fn check_calls(state: &State) -> Check {
+    let mut calls: BTreeMap<LimitId, Vec<(RunId, u32)>> = BTreeMap::new();
+    for row in state.runs.values().filter(|row| !was_let_in(&row.run)) {
+        for held in row.run.call_rooms() {
+            for room in &held.rooms {
+                calls.entry(room.limit).or_default().push((row.run.id, held.number));
+            }
+        }
+    }
+    match calls.into_values().find(|calls| calls.len() > CALLS_AT_ONCE as usize) {
+        Some(calls) => Err(format!("R22: more than {CALLS_AT_ONCE} calls have room: {calls:?}")),
+        None => Ok(()),
+    }
+}
+
 /// Who is at work or has room, before a commit.
 #[derive(Debug, Default)]
 pub(super) struct Holding {
@@ -234,7 +256,7 @@ pub(super) fn check_kept(state: &State) -> Check {
         *held.entry(starts.limit).or_default() += 1;
     }
     let mut waiting: BTreeMap<LimitId, u64> = BTreeMap::new();
-    for (_, _, ask, _) in state.runs.values().flat_map(|row| in_line(&row.run)) {
+    for (_, _, ask) in state.runs.values().flat_map(|row| in_line(&row.run)) {
         *waiting.entry(ask.limit).or_default() += 1;
     }
     let waits = state.runs.values().flat_map(|row| row.run.open_waitpoints());
@@ -270,25 +292,27 @@ pub(super) fn check_nobody_forgotten(state: &State, now: Timestamp) -> Check {
 }
 
 /// The waits of a run that stand in line, with what they ask there.
-fn in_line(run: &Run) -> impl Iterator<Item = (u32, Rank, &Ask, usize)> {
+fn in_line(run: &Run) -> impl Iterator<Item = (u32, &CapacityRequest, &Ask)> {
     run.open_waitpoints().filter_map(|wait| {
         let request = wait.listens_for.capacity()?;
-        Some((wait.number, request.rank, request.awaited()?, request.asks.len()))
+        Some((wait.number, request, request.awaited()?))
     })
 }
 
-/// Who stands in line, before a commit.
+/// Who stands in line, before a commit, by the groups that take turns in it.
 #[derive(Debug, Default)]
-pub(super) struct Lines(BTreeMap<LimitId, BTreeMap<(RunId, u32), Rank>>);
+pub(super) struct Lines(BTreeMap<(LimitId, Option<LimitId>), BTreeMap<(RunId, u32), Rank>>);
 
 impl Lines {
     pub(super) fn of(state: &State) -> Lines {
         let mut lines = Lines::default();
         for row in state.runs.values() {
-            for (number, rank, ask, asks) in in_line(&row.run) {
+            for (number, request, ask) in in_line(&row.run) {
                 // Who asks several limits may be passed over for another one's sake.
-                if asks == 1 {
-                    lines.0.entry(ask.limit).or_default().insert((row.run.id, number), rank);
+                if request.asks.len() == 1 {
+                    let group = request.group_in(usize::from(request.line));
+                    let line = lines.0.entry((ask.limit, group)).or_default();
+                    line.insert((row.run.id, number), request.rank);
                 }
             }
         }

@@ -13,6 +13,7 @@ use abide_store::Batch;
 use super::debounce;
 use super::limits::{self, Begun, Holding, Lines};
 use super::store::{Kind, State};
+use super::turns::Turns;
 use crate::inspector::{Inspector, Ledger};
 use crate::world::Check;
 
@@ -27,6 +28,8 @@ pub(super) struct Rules {
     starts: debounce::Starts,
     /// Who stood in line before a batch is committed.
     lines: Lines,
+    /// Which keys have had their turns in lines.
+    turns: Turns,
     /// Who had room before a batch is committed.
     holding: Holding,
     /// A rule that a commit has broken.
@@ -81,6 +84,7 @@ impl Rules {
         let version = |run: RunId| state.runs.get(&run).map_or(0, |row| row.run.seq);
         self.versions = batch.runs.iter().map(|write| (write.run.id, version(write.run.id))).collect();
         self.lines = Lines::of(state);
+        self.turns.before(state);
         self.holding = Holding::of(state);
     }
 
@@ -113,8 +117,10 @@ impl Rules {
         if !(state.limits.is_empty() && batch.limits.is_empty()) {
             self.holding.check(state)?;
             limits::check_kept(state)?;
+            limits::check_calls(state)?;
             debounce::check_alone(state)?;
             self.lines.check_order(state)?;
+            self.turns.check(state)?;
         }
         Ok(())
     }

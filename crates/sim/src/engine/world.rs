@@ -39,6 +39,8 @@ pub struct Setting {
     pub nodes: usize,
     /// Whether workflows have limits.
     pub limits: bool,
+    /// Whether all workflows share a limit beside one by key, and durable calls have limits; with `limits`.
+    pub crowded: bool,
     /// Whether there are workflows whose starts are debounced.
     pub debounce: bool,
     /// What is broken on purpose.
@@ -52,6 +54,7 @@ impl Setting {
         Setting {
             nodes: nodes.max(1),
             limits: false,
+            crowded: false,
             debounce: false,
             defect: None,
             story_lines: STORY_LINES,
@@ -71,8 +74,9 @@ pub fn simulate(seed: u64, setting: Setting) -> Result<Report, Box<Violation>> {
         let rule =
             world.live().err().unwrap_or_else(|| "the seed gave another outcome the second time".to_owned());
         let limits = if setting.limits { " --limits" } else { "" };
+        let crowded = if setting.crowded { " --crowded" } else { "" };
         let debounce = if setting.debounce { " --debounce" } else { "" };
-        let command = format!("--engine --nodes {}{limits}{debounce} --seed {seed}", setting.nodes);
+        let command = format!("--engine --nodes {}{limits}{crowded}{debounce} --seed {seed}", setting.nodes);
         Box::new(Violation { seed, rule, command, transcript: world.transcript.into() })
     })
 }
@@ -188,7 +192,7 @@ impl World {
             }
             *definition = definitions::with_local_handlers(&mut self.random, definition);
             if self.setting.limits {
-                *definition = super::limits::with_limits(&mut self.random, definition);
+                *definition = super::limits::with_limits(&mut self.random, definition, self.setting.crowded);
             }
             debug_assert_eq!(name, definition.name());
         }
@@ -295,7 +299,8 @@ impl World {
 
     pub(super) fn choices(&mut self) -> Choices<'_> {
         let runs = self.store.state().runs.len();
-        Choices { random: &mut self.random, now: self.now, runs }
+        let call_limits = self.setting.crowded;
+        Choices { random: &mut self.random, now: self.now, runs, call_limits }
     }
 
     pub(super) fn number(&mut self) -> u64 {

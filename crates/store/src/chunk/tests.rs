@@ -379,6 +379,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
             rank: Rank(12),
             priority: 3,
             moves: 2,
+            group: random.below(2).eq(&0).then(|| LimitId(random.draw_u128())),
         })),
         _ => ListensFor::Child { run_id: RunId(random.draw_u128()) },
     };

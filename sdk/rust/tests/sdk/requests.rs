@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
+use abide_sdk::wire::SetLimit;
 use abide_sdk::{Client, Error, Json, ProblemKind};
+use serde_json::json;
 
 use crate::scripted::{Answer, Scripted};
 
@@ -87,4 +89,12 @@ fn a_url_that_is_none_is_refused_with_an_example() {
     let error = Client::at("localhost:22433").unwrap_err().to_string();
     assert!(error.contains("`localhost:22433` is not the URL of a server"), "{error}");
     assert!(error.contains("http://127.0.0.1:22433"), "{error}");
+}
+
+#[test]
+fn what_is_set_for_a_limit_is_removed_with_null_and_what_is_not_named_stays() {
+    let change = SetLimit::default().concurrency(None).rate(Some(5)).per("1m");
+    let sent = serde_json::to_value(&change).unwrap();
+    assert_eq!(sent, json!({ "concurrency": null, "rate": 5, "per": "1m" }));
+    assert_eq!(serde_json::from_value::<SetLimit>(sent).unwrap(), change);
 }

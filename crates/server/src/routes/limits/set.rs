@@ -74,6 +74,9 @@ pub(super) struct SetBody {
     burst: Option<u32>,
     /// Nobody is let in, or somebody is again.
     paused: Option<bool>,
+    /// Also if no workflow has a limit of this name that is shared: one that only durable code names, or that is to come.
+    /// Without it, a name that nobody knows is refused.
+    create: Option<bool>,
     /// Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails).
     #[serde(default)]
     #[schemars(with = "Empty")]
@@ -149,7 +152,8 @@ pub(super) async fn set(
         workflow: body.workflow.clone().map(Arc::from),
         key: body.key.clone().map(Arc::from),
     };
-    if asked.workflow.is_some() && change != SettingChange::default() {
+    let is_created = body.create == Some(true) && asked.workflow.is_none();
+    if !is_created && change != SettingChange::default() {
         // A name that nobody has would be set in vain.
         app.limit_detail(
             &caller,

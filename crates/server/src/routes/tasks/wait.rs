@@ -6,7 +6,7 @@ use std::sync::Arc;
 use abide_core::capacity::Policy;
 use abide_core::command::{CallLimit, WaitFor, WaitSpec};
 use abide_core::definition::document::{self, Method, StatusPattern};
-use abide_core::definition::{HttpCall, LimitScope, Rate};
+use abide_core::definition::{HttpCall, LimitScope, Rate, is_own};
 use abide_core::history::Failure;
 use abide_core::limits::CALL_ATTEMPTS;
 use abide_core::retry::RetryPolicy;
@@ -396,7 +396,7 @@ impl WaitBody {
             }
             WaitBody::Child(wait) => {
                 let workflow: Arc<str> = wait.workflow.into();
-                if workflow.starts_with('$') {
+                if is_own(&workflow) {
                     let message = "names of workflows that begin with `$` are the engine's";
                     return Err(Problem::malformed("/waits/workflow", message));
                 }

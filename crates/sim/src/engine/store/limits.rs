@@ -78,7 +78,9 @@ impl Limits for SimStore {
             open.filter_map(move |wait| {
                 let request = wait.listens_for.capacity()?;
                 let awaited = request.awaited().filter(|ask| ask.limit == id);
-                let place = |_| InLine { rank: request.rank, waitpoint: row.run.waitpoint_id(wait.number) };
+                let group = request.group_in(usize::from(request.line));
+                let waitpoint = row.run.waitpoint_id(wait.number);
+                let place = |_| InLine { group, rank: request.rank, waitpoint };
                 awaited.map(place)
             })
         });
@@ -153,6 +155,9 @@ impl State {
             }
             if self.defect == Some(Defect::ForgottenRate) {
                 limit.arrival = None;
+            }
+            if self.defect == Some(Defect::ForgottenTurn) {
+                limit.turn = limit.turn.map(|_| LimitId::NO_GROUP);
             }
             self.timers.extend(timer(&limit));
             self.limits.insert(id, limit);
