@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   parent ── spawn ──▶ child create   "created" …           killed, or ends by itself
+//!          ── spawn ──▶ child queue    "created"             ends
 //!          ── spawn ──▶ child serve    "serving"             ends
 //!          ── spawn ──▶ child wake     "serving" … "told"    ends
 //! ```
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::limits::Queue;
 use super::machine;
 use super::report::Quantiles;
 use super::sleeper::{self, Due, Told, Wakes};
@@ -37,6 +39,7 @@ pub(super) struct Child {
 #[derive(Debug, Subcommand)]
 pub(super) enum ChildWork {
     Create(Create),
+    Queue(Queue),
     Serve,
     Wake(Wake),
 }
@@ -103,6 +106,7 @@ impl Child {
     pub(super) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.work {
             ChildWork::Create(create) => create.run(&self.file, out).await,
+            ChildWork::Queue(queue) => queue.run(&self.file, out).await,
             ChildWork::Serve => serve(&self.file, out).await?.shut_down().await.map_err(Into::into),
             ChildWork::Wake(wake) => wake.run(&self.file, out).await,
         }
@@ -256,6 +260,14 @@ pub(super) fn create(store: &Path, create: &Create) -> anyhow::Result<Created> {
     if !create.stay {
         kin.end()?;
     }
+    Ok(created)
+}
+
+/// Lets a child queue runs and close the store.
+pub(super) fn queue(store: &Path, queue: Queue) -> anyhow::Result<Created> {
+    let mut kin = Kin::with(store, &queue.arguments())?;
+    let created = kin.hear()?;
+    kin.end()?;
     Ok(created)
 }
 

@@ -14,6 +14,7 @@ mod flat;
 mod format;
 mod herd;
 mod http;
+mod limits;
 mod long;
 mod machine;
 mod nodes;
@@ -42,7 +43,7 @@ use scratch::Scratch;
 /// Measure this machine: runs, sleepers and events per second, and how late timers are
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench long\n  abide bench w4 --json\n  abide bench w1 --http\n  abide bench w1 --store postgres://postgres@127.0.0.1/empty --nodes 3\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
+    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench long\n  abide bench limits --only cost,hot\n  abide bench w4 --json\n  abide bench w1 --http\n  abide bench w1 --store postgres://postgres@127.0.0.1/empty --nodes 3\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
 )]
 pub struct Bench {
     #[command(subcommand)]
@@ -70,6 +71,7 @@ enum Workload {
     Overdue(overdue::Overdue),
     Flat(flat::Flat),
     Long(long::Long),
+    Limits(limits::LimitCosts),
     Open(open::Open),
     #[command(hide = true)]
     Child(child::Child),
@@ -92,6 +94,7 @@ impl Workload {
             | Workload::Overdue(_)
             | Workload::Flat(_)
             | Workload::Long(_)
+            | Workload::Limits(_)
             | Workload::Open(_)
             | Workload::Child(_)
             | Workload::Node(_) => false,
@@ -114,6 +117,7 @@ impl Workload {
             Workload::W4(_)
             | Workload::Overdue(_)
             | Workload::Flat(_)
+            | Workload::Limits(_)
             | Workload::Child(_)
             | Workload::Worker(_)
             | Workload::Node(_) => {
@@ -156,6 +160,7 @@ impl Bench {
             | Workload::Overdue(_)
             | Workload::Flat(_)
             | Workload::Long(_)
+            | Workload::Limits(_)
             | Workload::Open(_) => runtime.block_on(self.measure()).map(Some),
         };
         match done {
@@ -188,6 +193,7 @@ impl Bench {
             Workload::Overdue(workload) => workload.measure(&bed).await,
             Workload::Flat(workload) => workload.measure(&bed).await,
             Workload::Long(workload) => workload.measure(&bed).await,
+            Workload::Limits(workload) => workload.measure(&bed).await,
             Workload::Open(workload) => workload.measure(&bed).await,
             Workload::Child(_) | Workload::Worker(_) | Workload::Node(_) => {
                 anyhow::bail!("a child measures nothing of its own")

@@ -234,6 +234,36 @@ fn a_run_that_grows_costs_what_is_told_at_each_length() {
 }
 
 #[test]
+fn limits_are_measured_beside_work_without_them() {
+    let sizes = [
+        "--runs",
+        "40",
+        "--room",
+        "2",
+        "--line",
+        "40,20",
+        "--granted",
+        "10",
+        "--queued",
+        "60",
+        "--keys",
+        "6",
+    ];
+    let parts = measure(&[&["limits"][..], &sizes].concat());
+    for part in ["free", "neverFull", "keyEach", "freeBesideHot", "hot"] {
+        assert_positive(&parts[part], &["runs", "runsPerSecond", "rateRatio"]);
+    }
+    for part in ["line20", "line40"] {
+        assert_positive(&parts[part], &["letIn", "wallUsPerRun", "wallRatio"]);
+    }
+    for part in ["sleepers", "queued"] {
+        assert_positive(&parts[part], &["createdPerSecond", "diskBytesEach", "servingMs", "openMs"]);
+    }
+    let only = measure(&["limits", "--only", "hot", "--runs", "20", "--room", "2"]);
+    assert_eq!(only.as_object().unwrap().keys().collect::<Vec<_>>(), ["freeBesideHot", "hot"]);
+}
+
+#[test]
 fn a_store_with_running_runs_is_opened() {
     let parts = measure(&["open", "--runs", "50"]);
     assert_eq!(parts["open"]["runs"], 50);

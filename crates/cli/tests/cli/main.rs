@@ -4,6 +4,7 @@
 
 mod bench;
 mod chaos;
+mod chaos_limits;
 mod check;
 mod commands;
 mod dev;
