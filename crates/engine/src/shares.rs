@@ -25,7 +25,7 @@ impl Shares {
         own.get(&workspace).map_or(1, |share| (*share).clamp(1, LARGEST_SHARE))
     }
 
-    /// Those that are not one.
+    /// The workspaces whose share is not one.
     pub(crate) fn own(&self) -> OwnShares {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1721,6 +1721,8 @@ pub struct Quotas {
     /// Runs that have not ended, when one more is started.
     #[serde(skip_serializing_if = "Option::is_none")] pub open_runs: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")] pub schedules: Option<u32>,
+    /// How many turns in a row the workspace has where several wait: for calls, reads, requests and tasks of the engine. 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub share: Option<u32>,
     /// Runs started by requests in a second; as many may be started at once.
     #[serde(skip_serializing_if = "Option::is_none")] pub starts_per_second: Option<u32>,
     /// Bytes that histories and events take. With more, no run is started and no event is taken; runs that are under way go on.
@@ -1728,7 +1730,7 @@ pub struct Quotas {
     #[serde(skip_serializing_if = "Option::is_none")] pub webhooks: Option<u32>,
 }
 
-setters!(Quotas { calls [plain u32], open_runs [plain u64], schedules [plain u32], starts_per_second [plain u32], stored_bytes [plain u64], webhooks [plain u32] });
+setters!(Quotas { calls [plain u32], open_runs [plain u64], schedules [plain u32], share [plain u32], starts_per_second [plain u32], stored_bytes [plain u64], webhooks [plain u32] });
 
 /// A record of a run's history. Its `type` says which further fields it has; see `docs/reference/histories.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2123,6 +2125,8 @@ pub struct SetLimit {
     #[serde(skip_serializing_if = "Option::is_none")] pub burst: Option<u32>,
     /// How many may have room at the same time; null: as the definition says.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")] pub concurrency: Option<Option<u32>>,
+    /// Also if no workflow has a limit of this name that is shared: one that only durable code names, or that is to come. Without it, a name that nobody knows is refused.
+    #[serde(skip_serializing_if = "Option::is_none")] pub create: Option<bool>,
     /// Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails).
     #[serde(skip_serializing_if = "Option::is_none")] pub empty: Option<SetLimitEmpty>,
     /// Only this key; absent: all of them.
@@ -2139,7 +2143,7 @@ pub struct SetLimit {
     #[serde(skip_serializing_if = "Option::is_none")] pub workflow: Option<String>,
 }
 
-setters!(SetLimit { burst [plain u32], concurrency [plain Option<u32>], empty [into SetLimitEmpty], key [into String], paused [plain bool], per [length per_ms], rate [plain Option<u32>], workflow [into String] });
+setters!(SetLimit { burst [plain u32], concurrency [plain Option<u32>], create [plain bool], empty [into SetLimitEmpty], key [into String], paused [plain bool], per [length per_ms], rate [plain Option<u32>], workflow [into String] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

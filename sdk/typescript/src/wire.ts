@@ -1103,6 +1103,8 @@ export interface Quotas {
   /** Runs that have not ended, when one more is started. */
   openRuns?: number | null;
   schedules?: number | null;
+  /** How many turns in a row the workspace has where several wait: for calls, reads, requests and tasks of the engine. 1 if absent. */
+  share?: number | null;
   /** Runs started by requests in a second; as many may be started at once. */
   startsPerSecond?: number | null;
   /** Bytes that histories and events take. With more, no run is started and no event is taken; runs that are under way go on. */
@@ -1391,6 +1393,8 @@ export interface SetLimit {
   burst?: number | null;
   /** How many may have room at the same time; null: as the definition says. */
   concurrency?: number | null;
+  /** Also if no workflow has a limit of this name that is shared: one that only durable code names, or that is to come. Without it, a name that nobody knows is refused. */
+  create?: boolean | null;
   /** Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails). */
   empty?: "letIn" | "cancel";
   /** Only this key; absent: all of them. */

@@ -70,7 +70,7 @@ impl LimitsHandle<'_> {
             .await
     }
 
-    /// Those that get room next under one key of a limit, in this order, as far as is known now; at most `most`.
+    /// The waits that get room next under one key of a limit, in this order, as far as is known now; at most `most`.
     pub async fn next_in_line(self, limit: LimitId, most: usize) -> Result<Vec<InLine>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         let read = move |store: &mut dyn Read| match store.limit(limit)? {
@@ -92,7 +92,7 @@ impl LimitsHandle<'_> {
     }
 }
 
-/// Those of a line who come next, in the order in which their groups take turns.
+/// The waits of a line that come next, in the order in which their groups take turns.
 fn in_turn(store: &mut dyn Read, limit: &Limit, most: usize) -> Result<Vec<InLine>, StoreError> {
     let Some(turn) = limit.turn else { return store.line(limit.id, None, most) };
     let mut first = |after: Option<InLine>| -> Result<Option<InLine>, StoreError> {

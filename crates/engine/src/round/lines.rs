@@ -13,7 +13,7 @@ use crate::error::Error;
 
 /// The waits in a line are looked up in pages of this size.
 const PAGE: usize = 32;
-/// Those of one group, where groups take turns: mostly the first is wanted.
+/// Where groups take turns, the waits of one group are looked up in pages of this size: mostly the first is wanted.
 const GROUP_PAGE: usize = 4;
 /// How many pages of a line, or of a group, are looked at for one that may have room. Who is passed over is held, or was let in
 /// already.
@@ -27,7 +27,7 @@ pub(crate) type Lines = BTreeMap<LimitId, BTreeSet<InLine>>;
 /// How far a line was looked through in a round.
 #[derive(Default)]
 pub(super) struct Looked {
-    /// By the groups that take turns; under `None` also lines without groups.
+    /// How far each group that takes turns was looked through; under `None` also lines without groups.
     passed: BTreeMap<Option<LimitId>, Passed>,
     ahead: Option<Ahead>,
 }
@@ -53,7 +53,7 @@ struct Ahead {
 
 /// What is known of a wait that the store has in a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum PlaceStatus {
     /// The wait stands in the line, and may be let in.
     Stands,
     /// The wait is no longer in this line.
@@ -151,11 +151,11 @@ impl Decider<'_> {
             let is_last = is_last || page.len() < known;
             for place in page {
                 let standing = self.standing(id, place.waitpoint)?;
-                if standing == Standing::Stands {
+                if standing == PlaceStatus::Stands {
                     return Ok(Some(place));
                 }
                 if let Some(delta) = self.batch.limits.get_mut(&id) {
-                    delta.looked.pass(group.flatten(), place, standing == Standing::Left);
+                    delta.looked.pass(group.flatten(), place, standing == PlaceStatus::Left);
                 }
             }
             if is_last {
@@ -220,13 +220,13 @@ impl Decider<'_> {
         Ok((places, is_last))
     }
 
-    fn standing(&mut self, id: LimitId, waitpoint: WaitpointId) -> Result<Standing, Error> {
+    fn standing(&mut self, id: LimitId, waitpoint: WaitpointId) -> Result<PlaceStatus, Error> {
         match self.known_standing(id, waitpoint)? {
-            Standing::Stands => Ok(Standing::Stands),
-            Standing::Left | Standing::PassedOver if self.read_again(waitpoint.run)? => {
+            PlaceStatus::Stands => Ok(PlaceStatus::Stands),
+            PlaceStatus::Left | PlaceStatus::PassedOver if self.read_again(waitpoint.run)? => {
                 self.known_standing(id, waitpoint)
             }
-            known @ (Standing::Left | Standing::PassedOver) => Ok(known),
+            known @ (PlaceStatus::Left | PlaceStatus::PassedOver) => Ok(known),
         }
     }
 
@@ -247,21 +247,21 @@ impl Decider<'_> {
         Ok(true)
     }
 
-    fn known_standing(&mut self, id: LimitId, waitpoint: WaitpointId) -> Result<Standing, Error> {
+    fn known_standing(&mut self, id: LimitId, waitpoint: WaitpointId) -> Result<PlaceStatus, Error> {
         let now = self.now;
         let run = match self.run(waitpoint.run) {
             Ok(run) => run,
             Err(error) if error.passes() => return Err(error),
-            Err(_) => return Ok(Standing::PassedOver),
+            Err(_) => return Ok(PlaceStatus::PassedOver),
         };
         let wait = run.waitpoint(waitpoint.number).filter(|wait| wait.is_pending());
         let awaited = wait.and_then(|wait| Some((wait, wait.listens_for.capacity()?)));
         let awaited = awaited
             .filter(|(_, request)| CapacityRequest::awaited(request).is_some_and(|ask| ask.limit == id));
         Ok(match awaited {
-            None => Standing::Left,
-            Some((wait, _)) if wait.is_due(now) => Standing::PassedOver,
-            Some(_) => Standing::Stands,
+            None => PlaceStatus::Left,
+            Some((wait, _)) if wait.is_due(now) => PlaceStatus::PassedOver,
+            Some(_) => PlaceStatus::Stands,
         })
     }
 }

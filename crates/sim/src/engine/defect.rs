@@ -23,7 +23,7 @@ pub enum Defect {
     SkippedHead,
     /// Nobody in line is found.
     EmptyLine,
-    /// It is forgotten which key of a line had its turn last: the first one has it again and again.
+    /// The store forgets which key of a line had its turn last: the first one has it again and again.
     ForgottenTurn,
     /// What was answered under which idempotency key is not kept: what is asked for again is done again.
     ForgottenKeys,

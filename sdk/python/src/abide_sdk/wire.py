@@ -1190,6 +1190,8 @@ class Quotas(TypedDict):
     openRuns: NotRequired[int | None]
     """Runs that have not ended, when one more is started."""
     schedules: NotRequired[int | None]
+    share: NotRequired[int | None]
+    """How many turns in a row the workspace has where several wait: for calls, reads, requests and tasks of the engine. 1 if absent."""
     startsPerSecond: NotRequired[int | None]
     """Runs started by requests in a second; as many may be started at once."""
     storedBytes: NotRequired[int | None]
@@ -1473,6 +1475,8 @@ class SetLimit(TypedDict):
     """With `rate`: how many may begin at once after a quiet time; 1 if absent."""
     concurrency: NotRequired[int | None]
     """How many may have room at the same time; null: as the definition says."""
+    create: NotRequired[bool | None]
+    """Also if no workflow has a limit of this name that is shared: one that only durable code names, or that is to come. Without it, a name that nobody knows is refused."""
     empty: NotRequired[Literal["letIn", "cancel"]]
     """Ends the waits of those who stand in line: `letIn` past the line, or `cancel` (a run is cancelled, a step fails)."""
     key: NotRequired[str | None]

@@ -14,7 +14,7 @@ use crate::problem::{Code, Problem};
 
 /// How many versions of workflows are looked at for limits that workflows share, the newest first.
 const VERSIONS: usize = 2_000;
-/// They are looked up in pages of this size.
+/// Versions of workflows are looked up in pages of this size.
 const PAGE: usize = 500;
 
 impl App {
