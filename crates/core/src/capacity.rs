@@ -27,6 +27,8 @@ use crate::limits;
 
 /// How many of those that have room are named; more are only counted.
 pub const HOLDERS_NAMED: usize = 32;
+/// How many are named where more than [`HOLDERS_NAMED`] may have room: they are written with each change of the limit.
+const HOLDERS_NAMED_OF_MANY: usize = 8;
 
 /// One key of a limit: how many have room, how many wait, and from when on a rate allows the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -204,12 +206,19 @@ impl Limit {
     pub fn take(&mut self, ask: &Ask, holder: Holder, now: Timestamp) {
         if ask.slot {
             self.used += 1;
-            if self.holders.len() < HOLDERS_NAMED {
+            if self.holders.len() < self.most_named() {
                 self.holders.push(holder);
             }
         }
         if let Some(rate) = self.in_force().rate.filter(|_| ask.token) {
             self.arrival = Some(rate::next_arrival(rate, self.arrival, now));
+        }
+    }
+
+    fn most_named(&self) -> usize {
+        match self.in_force().concurrency {
+            Some(concurrency) if concurrency as usize <= HOLDERS_NAMED => HOLDERS_NAMED,
+            Some(_) | None => HOLDERS_NAMED_OF_MANY,
         }
     }
 
