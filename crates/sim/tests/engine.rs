@@ -185,6 +185,21 @@ fn no_seed_with_limits_that_once_broke_a_rule_breaks_it_again() {
     }
 }
 
+/// Seeds of crowded worlds that once broke a rule, by the number of nodes, with what was wrong then.
+const KEPT_CROWDED: [(usize, u64, &str); 2] = [
+    (1, 103, "a durable call that lost a race before it had asked for room took it and kept it"),
+    (3, 30, "a durable call that lost a race before it had asked for room took it and kept it"),
+];
+
+#[test]
+fn no_crowded_seed_that_once_broke_a_rule_breaks_it_again() {
+    for (nodes, seed, was) in KEPT_CROWDED {
+        if let Err(violation) = simulate(seed, crowded(nodes)) {
+            panic!("{was}\n{violation}");
+        }
+    }
+}
+
 #[test]
 fn no_seed_that_once_broke_a_rule_breaks_it_again() {
     let broken: Vec<String> = KEPT
