@@ -186,8 +186,9 @@ fn no_seed_with_limits_that_once_broke_a_rule_breaks_it_again() {
 }
 
 /// Seeds of crowded worlds that once broke a rule, by the number of nodes, with what was wrong then.
-const KEPT_CROWDED: [(usize, u64, &str); 2] = [
+const KEPT_CROWDED: [(usize, u64, &str); 3] = [
     (1, 103, "a durable call that lost a race before it had asked for room took it and kept it"),
+    (1, 2270, "a wait that had its turn, went to another line and came back was taken for one that had none"),
     (3, 30, "a durable call that lost a race before it had asked for room took it and kept it"),
 ];
 

@@ -13,8 +13,8 @@ use crate::world::Check;
 
 /// A line, and those in it that ask for the same key of another limit.
 type Group = (LimitId, Option<LimitId>);
-/// A wait for room.
-type Wait = (RunId, u32);
+/// A wait for room, with how often it went from line to line: who went to another line and came back has had a turn.
+type Wait = (RunId, u32, u16);
 
 /// Who stood in line before a commit, and who was let in while others waited.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ fn standing(state: &State) -> BTreeMap<Group, BTreeSet<Wait>> {
             let Some(request) = wait.listens_for.capacity() else { continue };
             let Some(ask) = request.awaited() else { continue };
             let group = request.group_in(usize::from(request.line));
-            groups.entry((ask.limit, group)).or_default().insert((row.run.id, wait.number));
+            groups.entry((ask.limit, group)).or_default().insert((row.run.id, wait.number, request.moves));
         }
     }
     groups
@@ -46,7 +46,8 @@ impl Turns {
     /// Looks at who was let in by it.
     pub(super) fn check(&mut self, state: &State) -> Check {
         let after = standing(state);
-        let wait_of = |(run, number): &Wait| state.runs.get(run).and_then(|row| row.run.waitpoint(*number));
+        let wait_of =
+            |(run, number, _): &Wait| state.runs.get(run).and_then(|row| row.run.waitpoint(*number));
         let was_standing = std::mem::take(&mut self.standing);
         // Who is in no line any more, or had a turn, begins anew.
         self.let_in.retain(|group, _| {
