@@ -2370,7 +2370,7 @@ pub struct Step {
     pub event: Option<TakenEvent>,
     /// Of a map: its items so far.
     #[serde(default)] pub items: Vec<Step>,
-    /// The durable calls of its handler, in the order in which it came to them; the last 100.
+    /// The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several things, its waits in the order of their names.
     #[serde(default)] pub journal: Vec<StepCall>,
     /// Durable calls before those of `journal`.
     pub journal_omitted: Option<u64>,
@@ -3201,7 +3201,7 @@ pub struct WaitingFor {
 pub struct Waitpoint {
     /// Of an APPROVAL: what is asked, and who has decided what.
     pub approval: Option<ApprovalState>,
-    /// The durable call of a handler that waits, or that is to be made again; absent where the step itself waits.
+    /// The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name of this one. Absent where the step itself waits.
     pub call: Option<String>,
     pub created_at: Timestamp,
     /// Of the run; absent for a schedule's wait.
@@ -3988,6 +3988,225 @@ pub enum WorkflowMcpTask {
 
 words!(WorkflowMcpTask { WhenLong "whenLong", Always "always", Never "never" });
 
+/// One of several waits of a step. Its deadline is the step's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum WorkflowMember {
+    #[serde(rename = "wait", alias = "sleep")] Wait(WorkflowMemberWait),
+    #[serde(rename = "external_event", alias = "wait_for_signal")] ExternalEvent(WorkflowMemberExternalEvent),
+    #[serde(rename = "wait_for_event")] WaitForEvent(WorkflowMemberWaitForEvent),
+    #[serde(rename = "webhook")] Webhook(WorkflowMemberWebhook),
+    #[serde(rename = "approval")] Approval(WorkflowMemberApproval),
+    #[serde(rename = "workflow", alias = "child")] Workflow(WorkflowMemberWorkflow),
+    #[serde(rename = "wait_any")] WaitAny(WorkflowMemberWaitAny),
+    #[serde(rename = "wait_all")] WaitAll(WorkflowMemberWaitAll),
+    #[serde(rename = "wait_some")] WaitSome(WorkflowMemberWaitSome),
+}
+
+impl From<WorkflowMemberWait> for WorkflowMember {
+    fn from(value: WorkflowMemberWait) -> WorkflowMember { WorkflowMember::Wait(value) }
+}
+
+impl From<WorkflowMemberExternalEvent> for WorkflowMember {
+    fn from(value: WorkflowMemberExternalEvent) -> WorkflowMember { WorkflowMember::ExternalEvent(value) }
+}
+
+impl From<WorkflowMemberWaitForEvent> for WorkflowMember {
+    fn from(value: WorkflowMemberWaitForEvent) -> WorkflowMember { WorkflowMember::WaitForEvent(value) }
+}
+
+impl From<WorkflowMemberWebhook> for WorkflowMember {
+    fn from(value: WorkflowMemberWebhook) -> WorkflowMember { WorkflowMember::Webhook(value) }
+}
+
+impl From<WorkflowMemberApproval> for WorkflowMember {
+    fn from(value: WorkflowMemberApproval) -> WorkflowMember { WorkflowMember::Approval(value) }
+}
+
+impl From<WorkflowMemberWorkflow> for WorkflowMember {
+    fn from(value: WorkflowMemberWorkflow) -> WorkflowMember { WorkflowMember::Workflow(value) }
+}
+
+impl From<WorkflowMemberWaitAny> for WorkflowMember {
+    fn from(value: WorkflowMemberWaitAny) -> WorkflowMember { WorkflowMember::WaitAny(value) }
+}
+
+impl From<WorkflowMemberWaitAll> for WorkflowMember {
+    fn from(value: WorkflowMemberWaitAll) -> WorkflowMember { WorkflowMember::WaitAll(value) }
+}
+
+impl From<WorkflowMemberWaitSome> for WorkflowMember {
+    fn from(value: WorkflowMemberWaitSome) -> WorkflowMember { WorkflowMember::WaitSome(value) }
+}
+
+/// One of several waits: for people to approve, reject or edit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberApproval {
+    /// Whether whoever started the run may decide; true if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_self_approval: Option<bool>,
+    /// Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope.
+    #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
+    /// The key of `state` whose value is shown, and replaced when it is edited.
+    pub content_key: String,
+    /// A JSON Schema that edited content must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")] pub content_schema: Option<Json>,
+    /// What a rejection does: `fail` the step at once (if absent), or `continue`: it counts as having come.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_reject: Option<WorkflowOnRejectedMember>,
+    /// What is asked; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub prompt: Option<String>,
+    /// How many must approve; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub quorum: Option<u32>,
+}
+
+impl WorkflowMemberApproval {
+    /// With what it needs.
+    pub fn new(content_key: impl Into<String>) -> WorkflowMemberApproval {
+        WorkflowMemberApproval { content_key: content_key.into(), allow_self_approval: None, approvers: None, content_schema: None, on_reject: None, prompt: None, quorum: None }
+    }
+}
+
+setters!(WorkflowMemberApproval { allow_self_approval [plain bool], approvers [list String], content_schema [into Json], on_reject [into WorkflowOnRejectedMember], prompt [into String], quorum [plain u32] });
+
+/// One of several waits: for a signal sent to this run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberExternalEvent {
+    /// The signal's type, such as `payment.received`.
+    pub signal_type: String,
+}
+
+impl WorkflowMemberExternalEvent {
+    /// With what it needs.
+    pub fn new(signal_type: impl Into<String>) -> WorkflowMemberExternalEvent {
+        WorkflowMemberExternalEvent { signal_type: signal_type.into() }
+    }
+}
+
+/// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberWait {
+    /// Waits for the next time of this cron line, in `timezone`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cron: Option<String>,
+    /// How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
+    /// How long to wait, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
+    /// An IANA zone such as `Europe/Berlin`; UTC if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timezone: Option<String>,
+    /// The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once.
+    #[serde(skip_serializing_if = "Option::is_none")] pub until_timestamp: Option<String>,
+}
+
+setters!(WorkflowMemberWait { cron [into String], duration [length duration_ms], timezone [into String], until_timestamp [into String] });
+
+/// One of several waits: for all of others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberWaitAll {
+    /// The waits, by name; none of them has others inside.
+    pub waits: BTreeMap<String, WorkflowMember>,
+}
+
+impl WorkflowMemberWaitAll {
+    /// With what it needs.
+    pub fn new(waits: impl Into<BTreeMap<String, WorkflowMember>>) -> WorkflowMemberWaitAll {
+        WorkflowMemberWaitAll { waits: waits.into() }
+    }
+}
+
+/// One of several waits: for the first of others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberWaitAny {
+    /// The waits, by name; none of them has others inside.
+    pub waits: BTreeMap<String, WorkflowMember>,
+}
+
+impl WorkflowMemberWaitAny {
+    /// With what it needs.
+    pub fn new(waits: impl Into<BTreeMap<String, WorkflowMember>>) -> WorkflowMemberWaitAny {
+        WorkflowMemberWaitAny { waits: waits.into() }
+    }
+}
+
+/// One of several waits: for an event that is sent to everyone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberWaitForEvent {
+    /// The event's id; templates allowed, such as `order-{{ input.orderId }}`.
+    pub event_id: String,
+    /// `lookbackMs` as a duration. Without either, every event since the run was created counts.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback: Option<String>,
+    /// Events received up to this long before the wait begins count too, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback_ms: Option<u64>,
+    /// An expression over `event`, the event's data, and the run; only events for which it is true count.
+    #[serde(rename = "match")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub matching: Option<String>,
+}
+
+impl WorkflowMemberWaitForEvent {
+    /// With what it needs.
+    pub fn new(event_id: impl Into<String>) -> WorkflowMemberWaitForEvent {
+        WorkflowMemberWaitForEvent { event_id: event_id.into(), lookback: None, lookback_ms: None, matching: None }
+    }
+}
+
+setters!(WorkflowMemberWaitForEvent { lookback [length lookback_ms], matching [into String] });
+
+/// One of several waits: for so many of others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberWaitSome {
+    /// How many of them must come.
+    pub count: u32,
+    /// The waits, by name; none of them has others inside.
+    pub waits: BTreeMap<String, WorkflowMember>,
+}
+
+impl WorkflowMemberWaitSome {
+    /// With what it needs.
+    pub fn new(waits: impl Into<BTreeMap<String, WorkflowMember>>, count: u32) -> WorkflowMemberWaitSome {
+        WorkflowMemberWaitSome { waits: waits.into(), count }
+    }
+}
+
+/// One of several waits: for a call on its resume URL.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberWebhook {
+    /// Let a plain GET resume the run. Off by default: link scanners open every link.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    /// Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_sync: Option<bool>,
+    /// Headers of the call that are kept, beside those that always are.
+    #[serde(skip_serializing_if = "Option::is_none")] pub keep_headers: Option<Vec<String>>,
+}
+
+setters!(WorkflowMemberWebhook { allow_get [plain bool], allow_sync [plain bool], keep_headers [list String] });
+
+/// One of several waits: for a child run, which is started with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMemberWorkflow {
+    /// The other workflow's name.
+    pub definition: String,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// The newest version if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+}
+
+impl WorkflowMemberWorkflow {
+    /// With what it needs.
+    pub fn new(definition: impl Into<String>) -> WorkflowMemberWorkflow {
+        WorkflowMemberWorkflow { definition: definition.into(), input: None, version: None }
+    }
+}
+
+setters!(WorkflowMemberWorkflow { input [into Json], version [into String] });
+
 /// One message to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -4054,6 +4273,15 @@ pub enum WorkflowOnItemFailure {
 }
 
 words!(WorkflowOnItemFailure { Fail "fail", Collect "collect" });
+
+/// What a rejection does to a step that waits for more than the approval.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowOnRejectedMember {
+    #[serde(rename = "fail")] Fail,
+    #[serde(rename = "continue")] Continue,
+}
+
+words!(WorkflowOnRejectedMember { Fail "fail", Continue "continue" });
 
 /// What happens when a wait's time is over, or an approval is rejected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -4179,6 +4407,9 @@ pub enum WorkflowStep {
     #[serde(rename = "respond")] Respond(WorkflowStepRespond),
     #[serde(rename = "workflow", alias = "child")] SubWorkflow(WorkflowStepSubWorkflow),
     #[serde(rename = "map")] Map(WorkflowStepMap),
+    #[serde(rename = "wait_any")] WaitAny(WorkflowStepWaitAny),
+    #[serde(rename = "wait_all")] WaitAll(WorkflowStepWaitAll),
+    #[serde(rename = "wait_some")] WaitSome(WorkflowStepWaitSome),
 }
 
 impl From<WorkflowStepTask> for WorkflowStep {
@@ -4231,6 +4462,18 @@ impl From<WorkflowStepSubWorkflow> for WorkflowStep {
 
 impl From<WorkflowStepMap> for WorkflowStep {
     fn from(value: WorkflowStepMap) -> WorkflowStep { WorkflowStep::Map(value) }
+}
+
+impl From<WorkflowStepWaitAny> for WorkflowStep {
+    fn from(value: WorkflowStepWaitAny) -> WorkflowStep { WorkflowStep::WaitAny(value) }
+}
+
+impl From<WorkflowStepWaitAll> for WorkflowStep {
+    fn from(value: WorkflowStepWaitAll) -> WorkflowStep { WorkflowStep::WaitAll(value) }
+}
+
+impl From<WorkflowStepWaitSome> for WorkflowStep {
+    fn from(value: WorkflowStepWaitSome) -> WorkflowStep { WorkflowStep::WaitSome(value) }
 }
 
 /// Waits for people to approve, reject or edit.
@@ -4667,6 +4910,76 @@ impl WorkflowStepWait {
 
 setters!(WorkflowStepWait { after [list String], cron [into String], description [into String], duration [length duration_ms], next [into String], retry [into WorkflowRetry], save_as [into String], timezone [into String], until_timestamp [into String], when [into String] });
 
+/// Waits for all of several waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepWaitAll {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// How long all of them together may take.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// The waits, by name.
+    pub waits: BTreeMap<String, WorkflowMember>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepWaitAll {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, waits: impl Into<BTreeMap<String, WorkflowMember>>) -> WorkflowStepWaitAll {
+        WorkflowStepWaitAll { name: name.into(), waits: waits.into(), after: None, description: None, next: None, on_timeout: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepWaitAll { after [list String], description [into String], next [into String], on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
+/// Waits for the first of several waits; the others are cancelled with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepWaitAny {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// The step to go on with, by the name of the wait that came; without one, the step that follows in order.
+    #[serde(skip_serializing_if = "Option::is_none")] pub goto: Option<BTreeMap<String, String>>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// How long all of them together may take.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// The waits, by name. Those that come in the same moment count in the order of their names.
+    pub waits: BTreeMap<String, WorkflowMember>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepWaitAny {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, waits: impl Into<BTreeMap<String, WorkflowMember>>) -> WorkflowStepWaitAny {
+        WorkflowStepWaitAny { name: name.into(), waits: waits.into(), after: None, description: None, goto: None, next: None, on_timeout: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepWaitAny { after [list String], description [into String], goto [into BTreeMap<String, String>], next [into String], on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
 /// Waits for an event that is sent to everyone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -4706,6 +5019,44 @@ impl WorkflowStepWaitForEvent {
 }
 
 setters!(WorkflowStepWaitForEvent { after [list String], description [into String], lookback [length lookback_ms], matching [into String], next [into String], on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
+/// Waits for so many of several waits; the others are cancelled with the last of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepWaitSome {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// How many of them must come.
+    pub count: u32,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// The step to go on with, by the name of the wait that came first; without one, the step that follows in order.
+    #[serde(skip_serializing_if = "Option::is_none")] pub goto: Option<BTreeMap<String, String>>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// How long all of them together may take.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// The waits, by name. Those that come in the same moment count in the order of their names.
+    pub waits: BTreeMap<String, WorkflowMember>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepWaitSome {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, waits: impl Into<BTreeMap<String, WorkflowMember>>, count: u32) -> WorkflowStepWaitSome {
+        WorkflowStepWaitSome { name: name.into(), waits: waits.into(), count, after: None, description: None, goto: None, next: None, on_timeout: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepWaitSome { after [list String], description [into String], goto [into BTreeMap<String, String>], next [into String], on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
 
 /// Waits for a call on its resume URL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

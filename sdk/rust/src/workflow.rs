@@ -13,8 +13,8 @@ use crate::length::Length;
 use crate::step;
 use crate::wire::{
     self, Json, WorkflowCancelOn, WorkflowDebounce, WorkflowHook, WorkflowLimit, WorkflowMapStep,
-    WorkflowMcp, WorkflowMember, WorkflowMessage, WorkflowOnCodeChange, WorkflowRestartOn, WorkflowRetry, WorkflowStartOn,
-    WorkflowStep,
+    WorkflowMcp, WorkflowMember, WorkflowMessage, WorkflowOnCodeChange, WorkflowRestartOn, WorkflowRetry,
+    WorkflowStartOn, WorkflowStep,
 };
 
 /// A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph.

@@ -1560,7 +1560,7 @@ export interface Step {
   event?: TakenEvent | null;
   /** Of a map: its items so far. */
   items?: Step[];
-  /** The durable calls of its handler, in the order in which it came to them; the last 100. */
+  /** The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several things, its waits in the order of their names. */
   journal?: StepCall[];
   /** Durable calls before those of `journal`. */
   journalOmitted?: number;
@@ -1974,7 +1974,7 @@ export interface WaitingFor {
 export interface Waitpoint {
   /** Of an APPROVAL: what is asked, and who has decided what. */
   approval?: ApprovalState | null;
-  /** The durable call of a handler that waits, or that is to be made again; absent where the step itself waits. */
+  /** The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name of this one. Absent where the step itself waits. */
   call?: string | null;
   createdAt: string;
   /** Of the run; absent for a schedule's wait. */
@@ -2468,6 +2468,108 @@ export type WorkflowMcpKind = "tool" | "prompt";
 /** Whether a call of a tool may become a task. */
 export type WorkflowMcpTask = "whenLong" | "always" | "never";
 
+/** One of several waits of a step. Its deadline is the step's. */
+export type WorkflowMember = WorkflowMemberWait | WorkflowMemberExternalEvent | WorkflowMemberWaitForEvent | WorkflowMemberWebhook | WorkflowMemberApproval | WorkflowMemberWorkflow | WorkflowMemberWaitAny | WorkflowMemberWaitAll | WorkflowMemberWaitSome;
+
+/** One of several waits: for people to approve, reject or edit. */
+export interface WorkflowMemberApproval {
+  /** Whether whoever started the run may decide; true if absent. */
+  allowSelfApproval?: boolean | null;
+  /** Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. */
+  approvers?: string[] | null;
+  /** The key of `state` whose value is shown, and replaced when it is edited. */
+  contentKey: string;
+  /** A JSON Schema that edited content must satisfy. */
+  contentSchema?: Json;
+  /** What a rejection does: `fail` the step at once (if absent), or `continue`: it counts as having come. */
+  onReject?: WorkflowOnRejectedMember | null;
+  /** What is asked; templates allowed. */
+  prompt?: string | null;
+  /** How many must approve; 1 if absent. */
+  quorum?: number | null;
+  type: "approval";
+}
+
+/** One of several waits: for a signal sent to this run. */
+export interface WorkflowMemberExternalEvent {
+  /** The signal's type, such as `payment.received`. */
+  signalType: string;
+  type: "external_event" | "wait_for_signal";
+}
+
+/** Suspends the run durably: for a time, until an instant, or until the next time of a cron line. */
+export interface WorkflowMemberWait {
+  /** Waits for the next time of this cron line, in `timezone`. */
+  cron?: string | null;
+  /** How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one. */
+  duration?: string | null;
+  /** How long to wait, in milliseconds. */
+  durationMs?: number | null;
+  /** An IANA zone such as `Europe/Berlin`; UTC if absent. */
+  timezone?: string | null;
+  type: "wait" | "sleep";
+  /** The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once. */
+  untilTimestamp?: string | null;
+}
+
+/** One of several waits: for all of others. */
+export interface WorkflowMemberWaitAll {
+  type: "wait_all";
+  /** The waits, by name; none of them has others inside. */
+  waits: Record<string, WorkflowMember>;
+}
+
+/** One of several waits: for the first of others. */
+export interface WorkflowMemberWaitAny {
+  type: "wait_any";
+  /** The waits, by name; none of them has others inside. */
+  waits: Record<string, WorkflowMember>;
+}
+
+/** One of several waits: for an event that is sent to everyone. */
+export interface WorkflowMemberWaitForEvent {
+  /** The event's id; templates allowed, such as `order-{{ input.orderId }}`. */
+  eventId: string;
+  /** `lookbackMs` as a duration. Without either, every event since the run was created counts. */
+  lookback?: string | null;
+  /** Events received up to this long before the wait begins count too, in milliseconds. */
+  lookbackMs?: number | null;
+  /** An expression over `event`, the event's data, and the run; only events for which it is true count. */
+  match?: string | null;
+  type: "wait_for_event";
+}
+
+/** One of several waits: for so many of others. */
+export interface WorkflowMemberWaitSome {
+  /** How many of them must come. */
+  count: number;
+  type: "wait_some";
+  /** The waits, by name; none of them has others inside. */
+  waits: Record<string, WorkflowMember>;
+}
+
+/** One of several waits: for a call on its resume URL. */
+export interface WorkflowMemberWebhook {
+  /** Let a plain GET resume the run. Off by default: link scanners open every link. */
+  allowGet?: boolean;
+  /** Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default. */
+  allowSync?: boolean;
+  /** Headers of the call that are kept, beside those that always are. */
+  keepHeaders?: string[] | null;
+  type: "webhook";
+}
+
+/** One of several waits: for a child run, which is started with it. */
+export interface WorkflowMemberWorkflow {
+  /** The other workflow's name. */
+  definition: string;
+  /** Templates allowed. */
+  input?: Json;
+  type: "workflow" | "child";
+  /** The newest version if absent. */
+  version?: string | null;
+}
+
 /** One message to a model. */
 export interface WorkflowMessage {
   /** Templates allowed. */
@@ -2488,6 +2590,9 @@ export type WorkflowOnCodeChange = "wait" | "fail";
 export type WorkflowOnGuardrail = "block" | "warn" | "retry_with_feedback";
 
 export type WorkflowOnItemFailure = "fail" | "collect";
+
+/** What a rejection does to a step that waits for more than the approval. */
+export type WorkflowOnRejectedMember = "fail" | "continue";
 
 /** What happens when a wait's time is over, or an approval is rejected. */
 export type WorkflowOnTimeout = "fail" | "continue" | {
@@ -2546,7 +2651,7 @@ export interface WorkflowStartOn {
 export type WorkflowStatusPattern = number | "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
 
 /** One step of a workflow. */
-export type WorkflowStep = WorkflowStepTask | WorkflowStepWait | WorkflowStepCondition | WorkflowStepExternalEvent | WorkflowStepWaitForEvent | WorkflowStepWebhook | WorkflowStepApproval | WorkflowStepLlm | WorkflowStepHttp | WorkflowStepNotify | WorkflowStepRespond | WorkflowStepSubWorkflow | WorkflowStepMap;
+export type WorkflowStep = WorkflowStepTask | WorkflowStepWait | WorkflowStepCondition | WorkflowStepExternalEvent | WorkflowStepWaitForEvent | WorkflowStepWebhook | WorkflowStepApproval | WorkflowStepLlm | WorkflowStepHttp | WorkflowStepNotify | WorkflowStepRespond | WorkflowStepSubWorkflow | WorkflowStepMap | WorkflowStepWaitAny | WorkflowStepWaitAll | WorkflowStepWaitSome;
 
 /** Waits for people to approve, reject or edit. */
 export interface WorkflowStepApproval {
@@ -2872,6 +2977,56 @@ export interface WorkflowStepWait {
   when?: string | null;
 }
 
+/** Waits for all of several waits. */
+export interface WorkflowStepWaitAll {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  description?: string | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** How long all of them together may take. */
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "wait_all";
+  /** The waits, by name. */
+  waits: Record<string, WorkflowMember>;
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Waits for the first of several waits; the others are cancelled with it. */
+export interface WorkflowStepWaitAny {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  description?: string | null;
+  /** The step to go on with, by the name of the wait that came; without one, the step that follows in order. */
+  goto?: Record<string, string> | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** How long all of them together may take. */
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "wait_any";
+  /** The waits, by name. Those that come in the same moment count in the order of their names. */
+  waits: Record<string, WorkflowMember>;
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
 /** Waits for an event that is sent to everyone. */
 export interface WorkflowStepWaitForEvent {
   /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
@@ -2897,6 +3052,34 @@ export interface WorkflowStepWaitForEvent {
   timeout?: string | null;
   timeoutMs?: number | null;
   type: "wait_for_event";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Waits for so many of several waits; the others are cancelled with the last of them. */
+export interface WorkflowStepWaitSome {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** How many of them must come. */
+  count: number;
+  description?: string | null;
+  /** The step to go on with, by the name of the wait that came first; without one, the step that follows in order. */
+  goto?: Record<string, string> | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** How long all of them together may take. */
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "wait_some";
+  /** The waits, by name. Those that come in the same moment count in the order of their names. */
+  waits: Record<string, WorkflowMember>;
   /** An expression; when it is false, the step is skipped. */
   when?: string | null;
 }

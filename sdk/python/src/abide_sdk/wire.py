@@ -1648,7 +1648,7 @@ class Step(TypedDict):
     items: NotRequired[list[Step]]
     """Of a map: its items so far."""
     journal: NotRequired[list[StepCall]]
-    """The durable calls of its handler, in the order in which it came to them; the last 100."""
+    """The durable calls of its handler, in the order in which it came to them; the last 100. Of a step that waits for several things, its waits in the order of their names."""
     journalOmitted: NotRequired[int]
     """Durable calls before those of `journal`."""
     name: str
@@ -2116,7 +2116,7 @@ class Waitpoint(TypedDict):
     approval: NotRequired[ApprovalState | None]
     """Of an APPROVAL: what is asked, and who has decided what."""
     call: NotRequired[str | None]
-    """The durable call of a handler that waits, or that is to be made again; absent where the step itself waits."""
+    """The durable call of a handler that waits, or that is to be made again; of a step that waits for several things, the name of this one. Absent where the step itself waits."""
     createdAt: str
     definition: NotRequired[DefinitionRef | None]
     """Of the run; absent for a schedule's wait."""
@@ -2625,6 +2625,114 @@ class WorkflowMcpAsk(TypedDict):
     """With `message`: the JSON Schema of the form, an object whose fields are text, numbers, booleans or choices."""
 
 
+class WorkflowMemberApproval(TypedDict):
+    """One of several waits: for people to approve, reject or edit."""
+
+    allowSelfApproval: NotRequired[bool | None]
+    """Whether whoever started the run may decide; true if absent."""
+    approvers: NotRequired[list[str] | None]
+    """Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope."""
+    contentKey: str
+    """The key of `state` whose value is shown, and replaced when it is edited."""
+    contentSchema: NotRequired[Json]
+    """A JSON Schema that edited content must satisfy."""
+    onReject: NotRequired[WorkflowOnRejectedMember | None]
+    """What a rejection does: `fail` the step at once (if absent), or `continue`: it counts as having come."""
+    prompt: NotRequired[str | None]
+    """What is asked; templates allowed."""
+    quorum: NotRequired[int | None]
+    """How many must approve; 1 if absent."""
+    type: Literal["approval"]
+
+
+class WorkflowMemberExternalEvent(TypedDict):
+    """One of several waits: for a signal sent to this run."""
+
+    signalType: str
+    """The signal's type, such as `payment.received`."""
+    type: Literal["external_event", "wait_for_signal"]
+
+
+class WorkflowMemberWait(TypedDict):
+    """Suspends the run durably: for a time, until an instant, or until the next time of a cron line."""
+
+    cron: NotRequired[str | None]
+    """Waits for the next time of this cron line, in `timezone`."""
+    duration: NotRequired[str | None]
+    """How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one."""
+    durationMs: NotRequired[int | None]
+    """How long to wait, in milliseconds."""
+    timezone: NotRequired[str | None]
+    """An IANA zone such as `Europe/Berlin`; UTC if absent."""
+    type: Literal["wait", "sleep"]
+    untilTimestamp: NotRequired[str | None]
+    """The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once."""
+
+
+class WorkflowMemberWaitAll(TypedDict):
+    """One of several waits: for all of others."""
+
+    type: Literal["wait_all"]
+    waits: dict[str, WorkflowMember]
+    """The waits, by name; none of them has others inside."""
+
+
+class WorkflowMemberWaitAny(TypedDict):
+    """One of several waits: for the first of others."""
+
+    type: Literal["wait_any"]
+    waits: dict[str, WorkflowMember]
+    """The waits, by name; none of them has others inside."""
+
+
+class WorkflowMemberWaitForEvent(TypedDict):
+    """One of several waits: for an event that is sent to everyone."""
+
+    eventId: str
+    """The event's id; templates allowed, such as `order-{{ input.orderId }}`."""
+    lookback: NotRequired[str | None]
+    """`lookbackMs` as a duration. Without either, every event since the run was created counts."""
+    lookbackMs: NotRequired[int | None]
+    """Events received up to this long before the wait begins count too, in milliseconds."""
+    match: NotRequired[str | None]
+    """An expression over `event`, the event's data, and the run; only events for which it is true count."""
+    type: Literal["wait_for_event"]
+
+
+class WorkflowMemberWaitSome(TypedDict):
+    """One of several waits: for so many of others."""
+
+    count: int
+    """How many of them must come."""
+    type: Literal["wait_some"]
+    waits: dict[str, WorkflowMember]
+    """The waits, by name; none of them has others inside."""
+
+
+class WorkflowMemberWebhook(TypedDict):
+    """One of several waits: for a call on its resume URL."""
+
+    allowGet: NotRequired[bool]
+    """Let a plain GET resume the run. Off by default: link scanners open every link."""
+    allowSync: NotRequired[bool]
+    """Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default."""
+    keepHeaders: NotRequired[list[str] | None]
+    """Headers of the call that are kept, beside those that always are."""
+    type: Literal["webhook"]
+
+
+class WorkflowMemberWorkflow(TypedDict):
+    """One of several waits: for a child run, which is started with it."""
+
+    definition: str
+    """The other workflow's name."""
+    input: NotRequired[Json]
+    """Templates allowed."""
+    type: Literal["workflow", "child"]
+    version: NotRequired[str | None]
+    """The newest version if absent."""
+
+
 class WorkflowMessage(TypedDict):
     """One message to a model."""
 
@@ -3026,6 +3134,58 @@ class WorkflowStepWait(TypedDict):
     """An expression; when it is false, the step is skipped."""
 
 
+class WorkflowStepWaitAll(TypedDict):
+    """Waits for all of several waits."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    description: NotRequired[str | None]
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    """How long all of them together may take."""
+    timeoutMs: NotRequired[int | None]
+    type: Literal["wait_all"]
+    waits: dict[str, WorkflowMember]
+    """The waits, by name."""
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepWaitAny(TypedDict):
+    """Waits for the first of several waits; the others are cancelled with it."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    description: NotRequired[str | None]
+    goto: NotRequired[dict[str, str] | None]
+    """The step to go on with, by the name of the wait that came; without one, the step that follows in order."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    """How long all of them together may take."""
+    timeoutMs: NotRequired[int | None]
+    type: Literal["wait_any"]
+    waits: dict[str, WorkflowMember]
+    """The waits, by name. Those that come in the same moment count in the order of their names."""
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
 class WorkflowStepWaitForEvent(TypedDict):
     """Waits for an event that is sent to everyone."""
 
@@ -3052,6 +3212,35 @@ class WorkflowStepWaitForEvent(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["wait_for_event"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepWaitSome(TypedDict):
+    """Waits for so many of several waits; the others are cancelled with the last of them."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    count: int
+    """How many of them must come."""
+    description: NotRequired[str | None]
+    goto: NotRequired[dict[str, str] | None]
+    """The step to go on with, by the name of the wait that came first; without one, the step that follows in order."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    """How long all of them together may take."""
+    timeoutMs: NotRequired[int | None]
+    type: Literal["wait_some"]
+    waits: dict[str, WorkflowMember]
+    """The waits, by name. Those that come in the same moment count in the order of their names."""
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
@@ -3136,15 +3325,17 @@ WorkflowLimitScope: TypeAlias = Union[Literal["workflow"], Literal["workspace"]]
 WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
 WorkflowMcpKind: TypeAlias = Literal["tool", "prompt"]
 WorkflowMcpTask: TypeAlias = Union[Literal["whenLong"], Literal["always"], Literal["never"]]
+WorkflowMember: TypeAlias = Union["WorkflowMemberWait", "WorkflowMemberExternalEvent", "WorkflowMemberWaitForEvent", "WorkflowMemberWebhook", "WorkflowMemberApproval", "WorkflowMemberWorkflow", "WorkflowMemberWaitAny", "WorkflowMemberWaitAll", "WorkflowMemberWaitSome"]
 WorkflowMethod: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 WorkflowOnApprovalTimeout: TypeAlias = Union[Literal["fail", "continue", "approve", "reject"], "WorkflowOnApprovalTimeoutGoto"]
 WorkflowOnCodeChange: TypeAlias = Union[Literal["wait"], Literal["fail"]]
 WorkflowOnGuardrail: TypeAlias = Literal["block", "warn", "retry_with_feedback"]
 WorkflowOnItemFailure: TypeAlias = Literal["fail", "collect"]
+WorkflowOnRejectedMember: TypeAlias = Literal["fail", "continue"]
 WorkflowOnTimeout: TypeAlias = Union[Literal["fail"], Literal["continue"], "WorkflowOnTimeoutGoto"]
 WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
-WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
+WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap", "WorkflowStepWaitAny", "WorkflowStepWaitAll", "WorkflowStepWaitSome"]
 WorkflowWhenFull: TypeAlias = Union[Literal["queue"], Literal["skip"], Literal["replace"], Literal["refuse"]]
 ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_LIMIT", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "RUN_NOT_WAITING", "RUN_DOES_NOT_FIT", "RUN_BUSY", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "PINNED_TO_BUILD", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "LIMIT_FULL", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]
