@@ -122,9 +122,9 @@ pub struct Definition {
 impl Definition {
     /// The limits of its runs, and of the attempts of its steps.
     pub fn all_limits(&self) -> impl Iterator<Item = &Limit> {
-        let work = self.steps.iter().filter_map(|step| match &step.action {
-            Action::Map(map) => map.step.action.work(),
-            action => action.work(),
+        let work = self.steps.iter().filter_map(|step| {
+            let action = if let Action::Map(map) = &step.action { &map.step.action } else { &step.action };
+            action.work()
         });
         self.limits.iter().chain(work.flat_map(|work| &work.limits))
     }

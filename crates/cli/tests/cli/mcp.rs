@@ -24,7 +24,7 @@ fn started() -> Process {
 
 fn send(abide: &Process, method: &str, path: &str, headers: &str, body: &Value) -> (u16, Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    http::exchange(&abide.address().to_string(), method, path, headers, &body)
+    http::exchange(abide.address().to_string(), method, path, headers, &body)
 }
 
 /// A request of a client that knows tasks and can ask a person.

@@ -60,7 +60,7 @@ fn request(run: &Run, at: Option<StepAddress>, now: Timestamp) -> Result<Capacit
     let mut asks = Vec::with_capacity(limits.len());
     let mut group = None;
     for limit in limits {
-        let (id, workflow, key) = key_of(run, at, limit)?;
+        let Keyed { id, workflow, key } = key_of(run, at, limit)?;
         group = group.or(Some(id).filter(|_| !key.is_empty()));
         let slot = limit.concurrency.is_some() && !held.iter().any(|room| room.limit == id);
         let token = limit.rate.is_some() && takes_tokens;
@@ -84,12 +84,15 @@ fn request(run: &Run, at: Option<StepAddress>, now: Timestamp) -> Result<Capacit
     Ok(CapacityRequest { asks, line: 0, rank: Rank::of(now, priority), priority, call, moves: 0, group })
 }
 
+/// A limit with the key under which room is asked for, and whose it is.
+struct Keyed {
+    id: LimitId,
+    workflow: Option<Arc<str>>,
+    key: Arc<str>,
+}
+
 /// The key of a limit that a run, or one of its steps, asks for.
-fn key_of(
-    run: &Run,
-    at: Option<StepAddress>,
-    limit: &Limit,
-) -> Result<(LimitId, Option<Arc<str>>, Arc<str>), EvaluationError> {
+fn key_of(run: &Run, at: Option<StepAddress>, limit: &Limit) -> Result<Keyed, EvaluationError> {
     let scope = RunScope { run, at: at.unwrap_or(StepAddress::step(0)) };
     let key: Arc<str> = match &limit.key {
         Some(key) => rendered(key, &scope)?.chars().take(limits::LIMIT_KEY_CHARS).collect::<String>().into(),
@@ -99,14 +102,14 @@ fn key_of(
         LimitScope::Workflow => Some(Arc::clone(&run.definition_ref.name)),
         LimitScope::Workspace => None,
     };
-    Ok((LimitId::of(run.workspace, workflow.as_deref(), &limit.name, &key), workflow, key))
+    Ok(Keyed { id: LimitId::of(run.workspace, workflow.as_deref(), &limit.name, &key), workflow, key })
 }
 
 /// The first key that the run's own limits have: in the lines of shared limits keys take turns.
 fn group_of_run(run: &Run) -> Option<LimitId> {
     let mut keyed = run.definition.limits.iter().filter(|limit| limit.key.is_some());
     keyed.find_map(|limit| {
-        let (id, _, key) = key_of(run, None, limit).ok()?;
+        let Keyed { id, key, workflow: _ } = key_of(run, None, limit).ok()?;
         (!key.is_empty()).then_some(id)
     })
 }

@@ -299,9 +299,12 @@ fn in_line(run: &Run) -> impl Iterator<Item = (u32, &CapacityRequest, &Ask)> {
     })
 }
 
+/// Waits in one line, with their ranks.
+type InLine = BTreeMap<(RunId, u32), Rank>;
+
 /// Who stands in line, before a commit, by the groups that take turns in it.
 #[derive(Debug, Default)]
-pub(super) struct Lines(BTreeMap<(LimitId, Option<LimitId>), BTreeMap<(RunId, u32), Rank>>);
+pub(super) struct Lines(BTreeMap<(LimitId, Option<LimitId>), InLine>);
 
 impl Lines {
     pub(super) fn of(state: &State) -> Lines {

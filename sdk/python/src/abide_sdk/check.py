@@ -132,8 +132,8 @@ class _Check:
         timeouts = (step.get("timeout"), step.get("timeoutMs"))
         if step.get("onTimeout") is not None and timeouts == (None, None):
             yield f"{place}/onTimeout", "CONTRADICTION", "the time is never over: there is no `timeout`"
-        waits = step.get("waits")
-        for wait, to in (step.get("goto") or {}).items():
+        waits, goto = step.get("waits"), step.get("goto")
+        for wait, to in goto.items() if is_object(goto) else ():
             there = f"{place}/goto/{_escaped(wait)}"
             if not is_object(waits) or wait not in waits:
                 yield there, "UNKNOWN_VALUE", f"there is no wait `{wait}` in this step"
