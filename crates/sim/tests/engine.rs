@@ -143,7 +143,7 @@ fn a_start_that_is_collected_twice_is_caught() {
 }
 
 /// Seeds that once broke a rule, by the number of nodes, with what was wrong then.
-const KEPT: [(usize, u64, &str); 14] = [
+const KEPT: [(usize, u64, &str); 17] = [
     (3, 3, "a node that was stopping went on without end"),
     (3, 16, "a round decided on a run as a round in flight had only looked at it"),
     (3, 34, "a node that had not heard of a lease epoch took its task off the board"),
@@ -162,6 +162,9 @@ const KEPT: [(usize, u64, &str); 14] = [
     (1, 156, "a timer fired before an event on its way, because the run could not be read just then"),
     (1, 430, "a notify step whose run could not be read was never done"),
     (1, 793, "a worker that recorded nothing new was told that something was done"),
+    (3, 3034647, "an event was refused by a run that another node had moved on since, and lost"),
+    (3, 3051743, "the end of a child was refused by a parent that another node had moved on since, and lost"),
+    (3, 3063598, "an event was refused by a run that another node had moved on since, and lost"),
 ];
 
 /// Seeds of worlds with limits that once broke a rule, by the number of nodes, with what was wrong then.
