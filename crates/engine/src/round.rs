@@ -171,7 +171,9 @@ impl<'w> Decider<'w> {
             let run = match self.in_flight.find(|before| before.changed(id)) {
                 Some((round, delta)) => {
                     self.batch.depend_on(round);
-                    self.batch.relied_on.insert(id, delta.run.seq);
+                    if self.memory.is_shared() {
+                        self.batch.relied_on.insert(id, delta.run.seq);
+                    }
                     delta.run.clone()
                 }
                 None => match self.memory.take(self.store, id) {

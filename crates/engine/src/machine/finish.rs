@@ -70,7 +70,7 @@ impl Machine {
     /// the commit.
     fn compare_relied_on(&mut self) {
         let relied_on: BTreeMap<RunId, u64> = self.open.batch.relied_on().collect();
-        if self.cluster.is_alone() || relied_on.is_empty() || self.open.batch.poisoned.is_some() {
+        if relied_on.is_empty() || self.open.batch.poisoned.is_some() {
             return;
         }
         let runs: Vec<RunId> = relied_on.keys().copied().collect();

@@ -65,7 +65,7 @@ pub struct RoundBatch {
     pub(crate) tasks: Vec<TaskWrite>,
     /// Whether that is a part of the commit.
     pub(crate) commits_tasks: bool,
-    /// Runs as rounds in flight left them, and with which version. Another node may move one on after such a round is
+    /// Runs as rounds in flight left them, and with which version, where several nodes share the store. Another node may move one on after such a round is
     /// committed and before that is heard of; what is decided about it without a change is not compared in the commit.
     pub(super) relied_on: BTreeMap<RunId, u64>,
     /// The rounds of which this one took something up: they are committed first.

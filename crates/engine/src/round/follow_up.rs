@@ -381,6 +381,13 @@ impl Decider<'_> {
         }
     }
 
+    /// Whether a wait is still to be offered the events that were there before it.
+    fn is_looking_back(&self, waitpoint: WaitpointId) -> bool {
+        self.backlog.is_looking_back(waitpoint)
+            || self.batch.is_looking_back(waitpoint)
+            || self.in_flight.rounds().any(|(_, before)| before.is_looking_back(waitpoint))
+    }
+
     /// Whether a wait for an event has not been offered yet what came before its time is over.
     pub(crate) fn is_being_offered(&mut self, run: RunId, number: u32) -> Result<bool, Error> {
         let leaves_some = |batch: &RoundBatch| batch.leaves(|_, _| true);
@@ -390,11 +397,7 @@ impl Decider<'_> {
         {
             return Ok(false);
         }
-        let waitpoint = run.waitpoint(number);
-        if self.backlog.is_looking_back(waitpoint)
-            || self.batch.is_looking_back(waitpoint)
-            || self.in_flight.rounds().any(|(_, before)| before.is_looking_back(waitpoint))
-        {
+        if self.is_looking_back(run.waitpoint(number)) {
             return Ok(true);
         }
         let run = self.run(run)?;
@@ -405,7 +408,7 @@ impl Decider<'_> {
         });
         let filters: Vec<(u32, Arc<str>)> = filters.collect();
         Ok(filters.into_iter().any(|(number, event_id)| {
-            self.backlog.is_looking_back(id.waitpoint(number)) || self.is_delivering(&(workspace, event_id))
+            self.is_looking_back(id.waitpoint(number)) || self.is_delivering(&(workspace, event_id))
         }))
     }
 
